@@ -20,6 +20,14 @@ PLAIN: tuple[Any, ...] = (
 )
 ENV = {"env": "AWS_SECRET_ACCESS_KEY"}
 AGENT = {"spark.driver.extraJavaOptions": "-javaagent:agent/a.jar"}
+
+
+def merged(levels: int) -> str:
+    """Mappings that each merge twenty copies of the one before."""
+    below = (f"a{n}: &a{n} {{<<: [{f'*a{n - 1},' * 20}]}}" for n in range(1, levels))
+    return "\n".join(["a0: &a0 {k: 1, l: 2}", *below])
+
+
 REFUSED: tuple[Any, ...] = (
     {"resources": {"lake": {"config": {"tables": ENV}}}},
     {"resources": {"lake": {"config": {"tables": "/tmp/forged"}}}},
@@ -45,6 +53,9 @@ REFUSED: tuple[Any, ...] = (
     "ops: " + "[" * 5_000,
     "ops: {x: {config: [" + "[']', " * 65 + "]" * 66 + "}}",
     "ops: {x: {config: [" + "1," * MOST_CHARACTERS + "]}}",
+    # Merge keys copy what they name: five levels of 20 took half a minute, and six the memory.
+    *(merged(2), merged(7)),
+    "ops: {x: {config: {a: &a 1, b: *a}}}",
     (
         "ops: {x: {config: [&a [1,1,1,1,1,1,1,1,1], &b [*a,*a,*a,*a,*a,*a,*a,*a,*a], &c [*b,*b,*b,*b,*b,*b,*b,*b,*b],"
         "&d [*c,*c,*c,*c,*c,*c,*c,*c,*c], &e [*d,*d,*d,*d,*d,*d,*d,*d,*d], [*e,*e,*e,*e,*e,*e,*e,*e,*e]]}}"

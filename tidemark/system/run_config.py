@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 MOST_CHARACTERS: Final = 64 * 1024
 MOST_VALUES: Final = 100_000
-"""The most values, with every alias of a YAML text expanded."""
 _MOST_BRACKETS: Final = 64
 """The most brackets inside each other: PyYAML's scanner looks at every open one again for each token."""
 _LEVELS: Final = ("CRITICAL", "ERROR", "WARNING", "INFO", "DEBUG")
@@ -67,12 +66,20 @@ def _read(text: str) -> object:
 
 
 class _ShallowLoader(yaml.SafeLoader):
-    """Refuses the first bracket that is too deep, before the scanner takes seconds."""
+    """Refuses texts that take seconds: brackets that are too deep, and aliases.
+
+    Merge keys copy what aliases name: six levels of twenty copies need 600 characters, and fill the memory.
+    """
 
     def fetch_flow_collection_start(self, token: type[yaml.Token]) -> None:
         if self.flow_level >= _MOST_BRACKETS:
             raise yaml.YAMLError(f"more than {_MOST_BRACKETS} brackets inside each other")
         super().fetch_flow_collection_start(token)
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("an alias (*name)")
+        return super().compose_node(parent, index)
 
 
 def _mapping(value: object, what: str) -> Mapping[object, object]:
@@ -101,7 +108,7 @@ def _check_nodes(nodes: object) -> None:
 
 
 def _check_plain(config: object) -> None:
-    for value in _values(config):
+    for value in values_below(config):
         if isinstance(value, dict) and value.keys() == {"env"}:
             raise RunConfigRefusedError.of("the name of an environment variable, by {'env': ...}")
 
@@ -114,10 +121,10 @@ def _is_console_level(loggers: object) -> bool:
 
 def _is_empty(value: object) -> bool:
     """Whether it has no values except None, like the empty sections of Dagster's launchpad."""
-    return all(inner is None or isinstance(inner, dict) for inner in _values(value))
+    return all(inner is None or isinstance(inner, dict) for inner in values_below(value))
 
 
-def _values(root: object) -> Iterable[Any]:
+def values_below(root: object) -> Iterable[Any]:
     """The value and everything below it, without recursion. Raises RunConfigRefusedError for too many."""
     pending, count = [root], 0
     while pending:

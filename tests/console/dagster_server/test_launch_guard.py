@@ -6,10 +6,13 @@ import json
 from typing import Any
 
 import pytest
+from graphql import parse
 
 from tests.system.test_run_config import PLAIN, REFUSED
+from tidemark.console.dagster_server.launch_guard import check_launches
 from tidemark.console.dagster_server.query_guard import _mutations
 from tidemark.system.http_guard import Refusal
+from tidemark.system.run_config import MOST_CHARACTERS
 
 MUTATION = "mutation M(%s) {launchRun(executionParams: %s) {__typename}}"
 SELECTOR = '{repositoryName: "r", repositoryLocationName: "l", jobName: "repair"}'
@@ -78,3 +81,44 @@ def test_tags_of_launchers_are_refused(place: dict[str, Any]) -> None:
         refusal = _mutations(request)
         assert isinstance(refusal, Refusal)
         assert "dagster-k8s/config" in (refusal.found or "")
+
+
+TEXT = "ops: {}" + " " * (MOST_CHARACTERS // 2)
+NAMED = "mutation (%s) {a(%s) {b}}"
+
+
+@pytest.mark.parametrize(
+    ("query", "variables", "limit"),
+    [
+        # Each took seconds of the event loop: the same values, looked at again for each argument.
+        (NAMED % ("$v: X", "x: $v, " * 4_000), {"v": [0] * 1_000}, "values in all arguments"),
+        (NAMED % ("$v: X", f"x: [{'$v, ' * 4_000}]"), {"v": [0] * 1_000}, "values in all arguments"),
+        (NAMED % ("$v: X", "x: {runConfigData: $v}, " * 900), {"v": {"ops": {"r": {"config": [1] * 9_000}}}}, "values"),
+        (NAMED % ("$v: X", "x: {runConfigData: $v}, " * 900), {"v": TEXT}, "characters in all run configurations"),
+    ],
+    ids=["arguments", "list", "configuration", "text"],
+)
+def test_arguments_that_name_the_same_variable_share_one_limit(query: str, variables: Any, limit: str) -> None:
+    refusal = _mutations({"query": query, "variables": variables})
+    assert isinstance(refusal, Refusal)
+    assert limit in (refusal.found or "")
+
+
+def test_many_variables_are_read_once() -> None:
+    class Counted(dict[str, Any]):
+        reads = 0
+
+        def keys(self) -> Any:
+            self.reads += 1
+            return super().keys()
+
+    variables = Counted({f"v{number}": 0 for number in range(10)})
+    check_launches(parse(NAMED % ("$v: X", "x: $v, " * 1_000)), variables)
+    assert variables.reads <= 1
+
+
+def test_the_most_partitions_of_a_backfill_pass() -> None:
+    names = [str(number) for number in range(100_000)]
+    query = "mutation ($b: LaunchBackfillParams!) {launchPartitionBackfill(backfillParams: $b) {__typename}}"
+    found = _mutations({"query": query, "variables": {"b": {"partitionNames": names}}})
+    assert found == {"launchPartitionBackfill"}
