@@ -191,6 +191,24 @@ def test_limits_count_by_identity_not_by_address(tmp_path: Path) -> None:
         assert [client.ask("POST", "/v1/reports", GOOD, token=other)[0] for _ in range(3)] == [200, 200, 429]
 
 
+@pytest.mark.parametrize(
+    ("addresses", "is_one"),
+    [
+        (("127.0.0.1", "127.9.8.7"), True),
+        (("127.0.0.1", "::1"), True),
+        (("127.0.0.1", "::ffff:127.0.0.2"), True),
+        (("2001:db8::1", "2001:db8::ffff:7"), True),
+        (("10.0.0.1", "::ffff:10.0.0.1"), True),
+        (("2001:db8::1", "2001:db8:0:1::1"), False),
+        (("10.0.0.1", "10.0.0.2"), False),
+        (("10.0.0.1", "no address"), False),
+    ],
+)
+def test_addresses_that_one_machine_can_choose_share_their_limits(addresses: tuple[str, str], *, is_one: bool) -> None:
+    first, other = (Caller("anonymous", "", address).limited_by for address in addresses)
+    assert (first == other) is is_one
+
+
 def test_other_addresses_are_served_once_there_is_a_token() -> None:
     assert ApiOptions(host="192.168.1.7", has_tokens=True).needs_name
     assert ApiOptions(host="192.168.1.7", proxy=PROXY).needs_name
@@ -219,6 +237,11 @@ def test_a_configured_proxy_names_the_caller(client: str) -> None:
     caller = admitted({"x-user": "ann"}, client, "/v1/audit-log")
     assert (caller.who, caller.source) == ("proxy:ann", client)
     assert admitted({"x-user": "bob", "x-groups": "a,ops "}, client).scopes == {AccessScope.READ, AccessScope.OPERATE}
+
+
+@pytest.mark.parametrize("name", ["group:ops", "everyone", "group: ops", "ops"])
+def test_a_person_with_a_group_s_name_is_not_in_the_group(name: str) -> None:
+    assert admitted({"x-user": name}).scopes == {AccessScope.READ}
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,12 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from tests.until import GUARD_SECONDS
+from tidemark import console
 from tidemark.console.exit_codes import ExitCode
 
 # A lock that this thread has already is waited for by it in C for ever; no signal ends the wait.
@@ -63,3 +65,40 @@ def test_nothing_ends_without_a_signal() -> None:
     with _process("print('there')", 0.0) as process:
         said, errors = process.communicate(timeout=GUARD_SECONDS)
     assert (process.returncode, said, errors) == (0, "there\nended by itself\n", "")
+
+
+def test_a_service_whose_thread_does_not_end_is_ended(tmp_path: Path) -> None:
+    program = """
+import sys
+from pathlib import Path
+from threading import Event
+from tidemark.console import end_deadline
+end_deadline.end_within.__wrapped__.__defaults__ = (0.1, end_deadline.ENDED)
+from tidemark.console.service_beat import ServiceBeat
+from tidemark.console.service_threads import serve_in_threads
+def parses_for_ever(_goes_on):
+    print("there", flush=True)
+    Event().wait()
+serve_in_threads([parses_for_ever], ServiceBeat(Path(sys.argv[1]), "refresh"))
+"""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [sys.executable, "-c", program, str(tmp_path)], stdout=pipe, stderr=pipe, text=True
+    ) as service:
+        assert service.stdout is not None
+        assert service.stdout.readline() == "there\n"
+        service.send_signal(signal.SIGTERM)
+        _, said = service.communicate(timeout=GUARD_SECONDS)
+    assert service.returncode == ExitCode.TRY_AGAIN
+    assert "The next process continues where the last commit ended" in said
+
+
+# These end processes of their own, or only print.
+_OWN_ENDS = {"up.py", "up_kafka.py", "workers.py", "center.py", "status.py"}
+
+
+def test_every_service_that_parses_foreign_text_has_a_deadline_for_its_end() -> None:
+    stopped = [path for path in Path(console.__file__).parent.rglob("*.py") if "stop_signals() as" in path.read_text()]
+    without = {path.name for path in stopped if "end_within(" not in path.read_text()}
+    assert without == _OWN_ENDS
+    assert len(stopped) > len(_OWN_ENDS)

@@ -8,7 +8,7 @@ import socket
 import sys
 from contextlib import contextmanager
 from threading import Event, Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tidemark.console.exit_codes import ExitCode
 
@@ -16,8 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+END_SECONDS: Final = 8.0
+ENDED: Final = (
+    f"Stopped: the work did not end within {END_SECONDS:.0f} s. The next process continues where the last commit ended."
+)
+
+
 @contextmanager
-def end_within(seconds: float, why: str) -> Iterator[None]:
+def end_within(seconds: float = END_SECONDS, why: str = ENDED) -> Iterator[None]:
     """End the process at most `seconds` after a signal, with `why` on standard error and the exit code to try again.
 
     Python's own signal handlers run between two steps of the interpreter, and never while C code waits for an answer.

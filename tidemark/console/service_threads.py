@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import TYPE_CHECKING, Final
 
+from tidemark.console.end_deadline import end_within
 from tidemark.console.stop_signals import stop_signals
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def serve_in_threads(works: Sequence[Callable[[GoesOn], None]], beat: ServiceBea
     Raises an error of a work.
     """
     ended = Event()
-    with stop_signals() as signals, ThreadPoolExecutor(len(works), "service") as pool:
+    with stop_signals() as signals, end_within(), ThreadPoolExecutor(len(works), "service") as pool:
         try:
             running = [pool.submit(work, lambda: not signals and not ended.is_set()) for work in works]
             while not signals and not any(work.done() for work in running):

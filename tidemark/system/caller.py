@@ -9,6 +9,7 @@ admin     everything, and the audit log
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import pwd
 import socket
@@ -37,6 +38,7 @@ _INCLUDED: Final = {
 }
 ALL_SCOPES: Final = frozenset(AccessScope)
 
+_IPV4: Final = 4
 CallerKind = Literal["token", "proxy", "account", "anonymous"]
 
 
@@ -56,8 +58,8 @@ class Caller:
 
     @property
     def limited_by(self) -> str:
-        """The key for limits: the identity, or the address of a caller without a name."""
-        return self.who if self.name else self.source
+        """The key for limits: the identity, or the network of a caller without a name."""
+        return self.who if self.name else _one_machine(self.source)
 
     def may(self, scope: AccessScope) -> bool:
         """Whether the caller has this scope, or one that includes it."""
@@ -68,6 +70,18 @@ class Caller:
         if not self.name:
             return said
         return f"{said}, by {self.who}" if said else self.who
+
+
+def _one_machine(address: str) -> str:
+    """The network whose addresses one machine can choose freely: all of loopback, and 64 bits of IPv6."""
+    try:
+        given = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    peer = (given.ipv4_mapped or given) if isinstance(given, ipaddress.IPv6Address) else given
+    if peer.is_loopback:
+        return "loopback"
+    return str(peer) if peer.version == _IPV4 else str(ipaddress.ip_network((peer, 64), strict=False))
 
 
 def scopes_text(scopes: Iterable[AccessScope]) -> str:

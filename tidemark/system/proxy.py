@@ -59,7 +59,9 @@ class Proxy:
         if len(users) != 1 or len(groups) > 1 or not _is_name(users[0]):
             return None
         of_groups = (f"{_GROUP}{group.strip()}" for text in groups for group in text.split(","))
-        held = {users[0], _EVERYONE, *of_groups}
+        # A person may choose the own name: it is neither a group nor everyone.
+        own = () if users[0].startswith(_GROUP) else (users[0],)
+        held = {*own, _EVERYONE, *of_groups}
         scopes = frozenset(scope for name, scopes in self.scopes if name in held for scope in scopes)
         return Caller("proxy", users[0], _source(address, headers), scopes)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as sf
 
 from tidemark.capture.binlog.columnar_binlog import Binlog, binlogs_of
@@ -33,6 +33,12 @@ from tidemark.capture.source.possible_event_time import is_event_time
 
 _LONGEST_DECLARATION: Final = 4_000_000
 """The most characters of a declaration. MySQL's maximum of 4,096 columns needs about 2 MB."""
+_LONGEST_REQUEST: Final = 64 * 1024
+_LONGEST_NAME: Final = 1_000
+"""No database, table or signal has a longer name."""
+_SHOWN: Final = 1_000
+MOST_TEXT: Final = 64_000_000
+"""The most characters of texts of one instance that a pass keeps in memory: statements, declarations, requests."""
 Group = Mapping[str, Any]
 
 
@@ -152,13 +158,13 @@ class Summary:
     def statements(self) -> tuple[RecordedStatement, ...]:
         """All executed statements, by (instance, offset)."""
         executed = sorted(
-            (group["instance"], group["first_offset"], group["ddl"], group["ddl_database"] or "")
+            (group["instance"], group["first_offset"], group["ddl"], group["ddl_database"] or "", group["is_cut"])
             for group in self.groups
             if group["ddl"] is not None
         )
         return tuple(
-            RecordedStatement(instance, offset, sql, database, self._positions(instance, [offset])[0])
-            for instance, offset, sql, database in executed
+            RecordedStatement(instance, offset, sql, database, self._positions(instance, [offset])[0], is_cut=is_cut)
+            for instance, offset, sql, database, is_cut in executed
         )
 
     @cached_property
@@ -254,7 +260,7 @@ def _declares(group: Group, declarations: RecordDeclarations) -> bool:
 
 def summarize(records: DataFrame, reached: Mapping[str, int]) -> Summary:
     """Summarize change records. Binlogs hold the records from the offsets `reached` (by instance) on."""
-    groups = _group(records).toArrow().to_pylist()
+    groups = _bounded(_group(records)).toArrow().to_pylist()
     return Summary(groups, binlogs_of(with_positions(records, reached).toArrow()))
 
 
@@ -266,7 +272,8 @@ def _group(records: DataFrame) -> DataFrame:
     # Spark groups numbers in hash tables, but sorts the records for other aggregates.
     names = ("instance", "path", "physical", "changes", "is_load", "loaded", "ddl", "ddl_database")
     # Limit the size of texts that come to this process. A cut text is too long for its parser, which reports that.
-    longest = {"ddl": MAX_CHARACTERS + 1, "changes": _LONGEST_DECLARATION}
+    names_of_others = dict.fromkeys(("physical", "loaded", "load_problem", "load", "ddl_database"), _LONGEST_NAME)
+    longest = {"ddl": MAX_CHARACTERS + 1, "changes": _LONGEST_DECLARATION, **names_of_others}
     cut = {name: sf.substring(name, 1, length) for name, length in longest.items()}
     return (
         records.withColumns(cut)
@@ -277,7 +284,7 @@ def _group(records: DataFrame) -> DataFrame:
             sf.min(sf.when(sf.col("op").isNotNull(), sf.col("offset"))).alias("first_change"),
             sf.max("load_file").alias("load_file"),
             sf.max("load_problem").alias("load_problem"),
-            sf.max(sf.coalesce("load", sf.when(_is_request(), sf.get_json_object("after", "$.id")))).alias("load"),
+            sf.max(sf.coalesce("load", sf.when(_is_request(), _text_after("$.id", _LONGEST_NAME)))).alias("load"),
             sf.bool_or("is_empty").alias("is_empty"),
             sf.max(sf.when(sf.col("is_load"), sf.col("binlog_pos"))).alias("load_pos"),
             sf.max("event_ms").alias("newest"),
@@ -286,9 +293,31 @@ def _group(records: DataFrame) -> DataFrame:
             sf.count("problem").alias("bad"),
             sf.min(sf.when(is_beat, _beat_ms())).alias("beat_ms"),
             sf.max(sf.when(is_beat & ~sf.col("is_load"), _altered())).alias("altered"),
-            sf.min(sf.when(_is_request(), sf.get_json_object("after", "$.data"))).alias("requested"),
+            sf.min(sf.when(_is_request(), _text_after("$.data", _LONGEST_REQUEST))).alias("requested"),
         )
     )
+
+
+def _bounded(groups: DataFrame) -> DataFrame:
+    """The groups, with the sum of their texts limited for each instance; `is_cut` are the others, in order of offsets.
+
+    What is left of a declaration or a request is unreadable, and of a statement its beginning.
+    """
+    size = sum((sf.length(sf.coalesce(name, sf.lit(""))) for name in ("ddl", "changes", "requested")), sf.lit(0))
+    so_far = Window.partitionBy("instance").orderBy("first_offset").rowsBetween(Window.unboundedPreceding, 0)
+    is_cut = sf.col("is_cut")
+    unreadable = sf.concat(sf.lit("?"), sf.coalesce("physical", sf.lit("")))
+    return groups.withColumn("is_cut", sf.sum(size).over(so_far) > MOST_TEXT).withColumns(
+        {
+            "ddl": sf.when(is_cut, sf.substring("ddl", 1, _SHOWN)).otherwise(sf.col("ddl")),
+            "changes": sf.when(is_cut & sf.col("changes").isNotNull(), unreadable).otherwise(sf.col("changes")),
+            "requested": sf.when(is_cut, sf.substring("requested", 1, 1)).otherwise(sf.col("requested")),
+        }
+    )
+
+
+def _text_after(path: str, longest: int) -> Column:
+    return sf.substring(sf.get_json_object("after", path), 1, longest + 1)
 
 
 def _is_request() -> Column:

@@ -12,19 +12,25 @@ _SHOWN = 200
 
 @dataclass(frozen=True)
 class RecordedStatement:
-    """A statement at `offset` of the instance's topic. Names without a database belong to `database`."""
+    """A statement at `offset` of the instance's topic. Names without a database belong to `database`.
+
+    With `is_cut`, `sql` is only its beginning: its pass had too many statements to keep.
+    """
 
     instance: str
     offset: int
     sql: str
     database: str
     position: Position | None = None
+    is_cut: bool = False
 
     def effects(self, before: FormOf, after: FormOf) -> Sequence[StatementEffect]:
         """The effects on rows that no row event describes; `before` and `after` give the declarations of tables.
 
         This is an error boundary: a statement that breaks the parser may have changed every table of its database.
         """
+        if self.is_cut:
+            return [Unproven(f"{self.database}.*", "the statements of one pass are too long")]
         try:
             return statement_effects(self.sql, self.database, before, after)
         except Exception as error:  # noqa: BLE001 - an unreadable statement must not stop the others

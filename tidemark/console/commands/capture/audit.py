@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from tidemark.console.commands.capture.load import captured_source
+from tidemark.console.end_deadline import end_within
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.output import json_option, print_json, print_line
 from tidemark.console.stop_signals import stop_signals
@@ -72,7 +73,7 @@ def audit(tables: tuple[str, ...], share: float, per_minute: float | None, *, on
     captured = warehouse.source_tables()
     chosen = [captured_source(captured, table) for table in tables] or list(captured)
     runtime = Runtime(warehouse)
-    with holding(runtime.database, "audit", "comparing with the source"), stop_signals() as signals:
+    with holding(runtime.database, "audit", "comparing with the source"), stop_signals() as signals, end_within():
         opened = open_audit(lambda: runtime.spark, settings, chosen, share, per_minute, runtime.database)
         say = _as_json if as_json else _as_line
         if once:

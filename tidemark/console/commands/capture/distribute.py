@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from tidemark.console.end_deadline import end_within
+from tidemark.console.end_deadline import END_SECONDS, end_within
 from tidemark.console.output import json_option, print_json, print_line
 from tidemark.console.service_beat import ServiceBeat
 from tidemark.console.stop_signals import stop_signals
@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from tidemark.capture.distribution.service import Done
     from tidemark.console.commands.capture.distribution_progress import Progress
 
-_END_SECONDS: Final = 8.0
 _ENDED: Final = (
-    f"Stopped: the broker did not answer within {_END_SECONDS:.0f} s. The next process continues where the "
+    f"Stopped: the broker did not answer within {END_SECONDS:.0f} s. The next process continues where the "
     "last transaction ended."
 )
 
@@ -82,7 +81,7 @@ def distribute(partitions: int, topics: str, *, as_json: bool) -> None:
     )
     begun, beat = time.monotonic(), ServiceBeat(settings.data, "distribute")
     progress = None if as_json else Progress(print_line, ConsumerGroup(settings.kafka).members, begun)
-    with stop_signals() as signals, end_within(_END_SECONDS, _ENDED):
+    with stop_signals() as signals, end_within(END_SECONDS, _ENDED):
         done = run(what, partial(_goes_on, signals, beat, progress))
     if as_json:
         print_json({**asdict(done), "seconds": round(time.monotonic() - begun, 3)})

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tidemark.console.commands.capture.step_loop import serve
+from tidemark.console.end_deadline import end_within
 from tidemark.console.output import json_option, print_json, print_line
 from tidemark.console.service_beat import ServiceBeat
 from tidemark.console.stop_signals import stop_signals
@@ -60,7 +61,7 @@ def run(every_seconds: float, *, once: bool, as_json: bool) -> None:
     require_no_problem(examine(settings, warehouse.source_tables()), REFUSED)
     runtime = Runtime(warehouse)
     say = _as_json if as_json else _as_line
-    with stop_signals() as signals, ExitStack() as member:
+    with stop_signals() as signals, end_within(), ExitStack() as member:
         if once:
             say(runtime.ingestion.step())
             return
