@@ -130,8 +130,13 @@ def test_long_bodies_cost_as_many_writes_as_they_are_long() -> None:
     assert buckets.take("a", 60.0)
     assert buckets.take("a", 40.0)
     assert not buckets.take("a")
-    assert buckets.take("b", 1_000.0), "no more than the bucket holds"
+    assert buckets.take("b", 1_000.0), "a full bucket allows it, and owes the rest"
     assert not buckets.take("b")
     now[0] = 4.0
     assert buckets.take("a", 40.0)
     assert not buckets.take("a", 2.0)
+    assert buckets.refused == 3
+    now[0] = 90.0
+    assert not buckets.take("b")
+    now[0] = 91.0
+    assert buckets.take("b", 9.0)

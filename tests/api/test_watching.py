@@ -13,11 +13,13 @@ from tests.api.client import GOOD, TOKEN, Client
 from tests.center.test_center import CHAIN, CenterWorld
 from tidemark.api.metrics import Metrics
 from tidemark.api.options import ApiOptions
+from tidemark.api.report_quota import ReportQuota
 from tidemark.api.server import serve_in_thread
 from tidemark.center.latency import Latency
 from tidemark.dependency_model.slice import Slice
 from tidemark.state_store.fence import Fence
 from tidemark.state_store.lease import CENTER
+from tidemark.system.http_guard import BodyQuota
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +34,7 @@ STATUS: dict[str, Any] = {
 
 
 def test_each_number_is_a_metric_and_texts_are_none() -> None:
-    lines = Metrics(lambda: STATUS, Latency()).text().decode().splitlines()
+    lines = Metrics(lambda: STATUS, Latency(), BodyQuota(), ReportQuota()).text().decode().splitlines()
     assert [line for line in lines if line.startswith("tidemark_center") and "_seconds_" not in line] == [
         "tidemark_center_active 1.0",
         "tidemark_center_launched_total 12.0",

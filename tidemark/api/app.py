@@ -55,10 +55,11 @@ from tidemark.api.center_queries import Queries
 from tidemark.api.console_pages import CONSOLE, add_console, console_files
 from tidemark.api.console_session import SESSION, SessionDoor, Sessions, add_session
 from tidemark.api.description_page import add_description
-from tidemark.api.errors import BudgetSpentError
+from tidemark.api.errors import BudgetSpentError, ReportQuotaError
 from tidemark.api.live_changes import LiveChanges
 from tidemark.api.metrics import Metrics, TimedRequests
 from tidemark.api.past_slices import PastSlicesModel  # noqa: TC001 - FastAPI reads annotations
+from tidemark.api.report_quota import ReportQuota
 from tidemark.api.request_limits import HeaderLimit, TokenBuckets, WriteLimit
 from tidemark.api.response_models import (
     CountsReceiptModel,
@@ -80,7 +81,7 @@ from tidemark.state_store.access_tokens import AccessTokens
 from tidemark.state_store.audit_log import MOST_SHOWN, AuditLog
 from tidemark.state_store.errors import BackfillPhaseError, NoSuchBackfillError
 from tidemark.system.caller import ALL_SCOPES, AccessScope
-from tidemark.system.http_guard import READS, HttpGuard, caller_of
+from tidemark.system.http_guard import READS, BodyQuota, HttpGuard, caller_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
@@ -146,10 +147,11 @@ def api_app(
 
     Without a `warehouse` there are only the declared entities of the center's graph, and no explanations of slices.
     """
-    metrics, audit = Metrics(status, center.latency), AuditLog(center.store.database)
+    bodies, quota = BodyQuota(), ReportQuota(TokenBuckets(options.writes_per_second))
+    metrics, audit = Metrics(status, center.latency, bodies, quota), AuditLog(center.store.database)
     threads, sessions = Threads(), Sessions()
     app = _application(threads)
-    _add_endpoints(app, Queries(center, forecast, audit), threads)
+    _add_endpoints(app, Queries(center, forecast, audit, quota=quota), threads)
     add_backfills(app, BackfillQueries(center, forecast, audit), threads)
     if warehouse is not None:
         add_explanation(app, warehouse, center.store, threads)
@@ -160,8 +162,8 @@ def api_app(
     add_description(app)
     _add_watching(app, metrics, status, threads)
     _add_audit_log(app, audit, threads)
-    limited = WriteLimit(app, TokenBuckets(options.writes_per_second))
-    guarded = HttpGuard(limited, options.host_names, _access(center, options).admit)
+    limited = WriteLimit(app, quota.callers)
+    guarded = HttpGuard(limited, options.host_names, _access(center, options).admit, bodies=bodies)
     return TimedRequests(HeaderLimit(SessionDoor(guarded, sessions)), metrics.http, _PATHS)
 
 
@@ -335,6 +337,7 @@ def _status_code(error: Exception) -> int:
         (BackfillPhaseError, 409),
         (BodyTooLongError, 413),
         (BudgetSpentError, 429),
+        (ReportQuotaError, 429),
         (TransientError, 503),
     )
     return next((status for kind, status in kinds if isinstance(error, kind)), 400)

@@ -12,6 +12,7 @@ from tidemark.api.errors import TookTooLongError
 from tidemark.api.explanation import explanation_model
 from tidemark.api.impact import impact_model
 from tidemark.api.past_slices import PastSlicesModel, past_slice_model
+from tidemark.api.report_quota import ReportQuota
 from tidemark.api.response_models import CountsReceiptModel, ReceiptModel, SlicesModel
 from tidemark.catalog.catalog import Catalog
 from tidemark.catalog.past_catalog import PastCatalog
@@ -54,8 +55,10 @@ class Queries:
         forecast: CenterForecast,
         audit: AuditLog | None = None,
         clock: Callable[[], float] = time.monotonic,
+        quota: ReportQuota | None = None,
     ) -> None:
         self._center, self._forecast, self._clock = center, forecast, clock
+        self._quota = quota or ReportQuota()
         self._audit = audit or AuditLog(center.store.database)
         self._catalog = Catalog(center.graph, center.store.database)
         declared = [center.graph.entity(name) for name in center.graph]
@@ -66,6 +69,7 @@ class Queries:
     def report(self, body: bytes, caller: Caller) -> ReceiptModel:
         """Takes all reports of a body, or none. Raises TidemarkError."""
         facts = facts_of(body, self._center.graph, caller)
+        self._quota.take(caller, facts)
         self._audit.add(AuditEntry(caller.who, caller.source, "report", _in_short(facts), facts[0].why))
         for _ in range(_TRIES - 1):
             try:

@@ -6,6 +6,7 @@ TerminalError
 TransientError
 ├── TookTooLongError   an answer that was not ready in time
 ├── BudgetSpentError   a caller whose plans used up their processor time
+├── ReportQuotaError   a caller or a slice with too many reports
 ├── CallerGoneError    the caller has hung up before the answer
 └── BusyError          too many requests are waiting
 """
@@ -34,6 +35,14 @@ class BudgetSpentError(TransientError):
             expected="at most 5 s of processor time at once, and 5 % on average",
             hint=f"ask again in {max(1, ceil(seconds))} s, or call `tidemark backfill`, which has no such limit",
         )
+
+
+class ReportQuotaError(TransientError):
+    """A caller or a slice with too many reports."""
+
+    @classmethod
+    def of(cls, whose: str, expected: str) -> Self:
+        return cls("too many reports", expected=expected, where=whose, hint="report again later; nothing was stored")
 
 
 class CallerGoneError(TransientError):

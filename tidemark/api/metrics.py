@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
     from prometheus_client.metrics_core import Metric
 
+    from tidemark.api.report_quota import ReportQuota
     from tidemark.center.latency import Latency
-    from tidemark.system.http_guard import AsgiApp, Receive, Scope, Send
+    from tidemark.system.http_guard import AsgiApp, BodyQuota, Receive, Scope, Send
 
     StatusOf = Callable[[], Mapping[str, Any]]
 
@@ -28,8 +29,9 @@ _METHODS: Final = frozenset({"GET", "HEAD", "POST", "OPTIONS"})
 class Metrics:
     """The registry of one server, and the duration of its requests."""
 
-    def __init__(self, status: StatusOf, latency: Latency) -> None:
+    def __init__(self, status: StatusOf, latency: Latency, bodies: BodyQuota, reports: ReportQuota) -> None:
         self._registry = CollectorRegistry()
+        self._registry.register(_LimitsCollector(bodies, reports))
         self._registry.register(_StatusCollector(status))
         self._registry.register(latency.fact_to_decision)
         self._registry.register(latency.decision_to_launch)
@@ -57,6 +59,26 @@ class _StatusCollector(Collector):
     def describe(self) -> list[Metric]:
         """Returns no metrics, so that the status is not read before a scrape."""
         return []
+
+
+class _LimitsCollector(Collector):
+    """The use of the limits on bodies and reports, and the refused requests by limit."""
+
+    def __init__(self, bodies: BodyQuota, reports: ReportQuota) -> None:
+        self._bodies, self._reports = bodies, reports
+
+    def collect(self) -> Iterator[Metric]:
+        said = "Bytes of bodies that are received or processed now."
+        yield GaugeMetricFamily("tidemark_http_body_bytes", said, value=float(self._bodies.taken))
+        refused = CounterMetricFamily("tidemark_http_refused", "Requests refused by a limit.", labels=["limit"])
+        counts = {
+            "bodies": self._bodies.refused,
+            "writes": self._reports.callers.refused,
+            "slice": self._reports.slices.refused,
+        }
+        for name, count in counts.items():
+            refused.add_metric([name], float(count))
+        yield refused
 
 
 def _families(prefix: str, status: Mapping[str, Any]) -> Iterator[Metric]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
+from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from tidemark.system.http_guard import Refusal, announced_bytes, caller_of, send_refusal
@@ -23,28 +24,34 @@ MAX_HEADER_BYTES: Final = 16 * 1024
 DEFAULT_WRITES_PER_SECOND: Final = 500.0
 _BURST_SECONDS: Final = 10.0
 _MAX_CLIENTS: Final = 10_000
-_WRITE_BYTES: Final = 4 * 1024
+WRITE_BYTES: Final = 4 * 1024
 _READS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 class TokenBuckets:
-    """`rate` writes a second for each client, and at most ten seconds' worth at once; `clock` is monotonic."""
+    """`rate` tokens a second for each client, and at most `burst` at once (default: ten seconds' worth).
 
-    def __init__(self, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self._rate, self._burst, self._clock = rate, max(1.0, rate * _BURST_SECONDS), clock
+    `refused` counts refused writes; `clock` is monotonic.
+    """
+
+    def __init__(self, rate: float, clock: Callable[[], float] = time.monotonic, burst: float | None = None) -> None:
+        self._rate, self._burst, self._clock = rate, burst or max(1.0, rate * _BURST_SECONDS), clock
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._turn = Lock()
+        self.refused = 0
 
     def take(self, client: str, cost: float = 1.0) -> bool:
-        """Whether the client may write now. A write that costs more than a full bucket takes all of it."""
-        cost = min(cost, self._burst)
-        now = self._clock()
-        tokens, filled_at = self._buckets.pop(client, (self._burst, now))
-        tokens = min(self._burst, tokens + (now - filled_at) * self._rate)
-        is_allowed = tokens >= cost
-        self._buckets[client] = (tokens - cost * is_allowed, now)
-        if len(self._buckets) > _MAX_CLIENTS:
-            self._buckets.popitem(last=False)
-        return is_allowed
+        """Whether the client may write now. A write that costs more than a full bucket leaves a debt."""
+        with self._turn:
+            now = self._clock()
+            tokens, filled_at = self._buckets.pop(client, (self._burst, now))
+            tokens = min(self._burst, tokens + (now - filled_at) * self._rate)
+            is_allowed = tokens >= min(cost, self._burst)
+            self._buckets[client] = (tokens - cost * is_allowed, now)
+            if len(self._buckets) > _MAX_CLIENTS:
+                self._buckets.popitem(last=False)
+            self.refused += not is_allowed
+            return is_allowed
 
 
 class HeaderLimit:
@@ -82,4 +89,4 @@ class WriteLimit:
             )
 
     def _may_write(self, scope: Scope) -> bool:
-        return self._buckets.take(caller_of(scope).limited_by, 1.0 + announced_bytes(scope) // _WRITE_BYTES)
+        return self._buckets.take(caller_of(scope).limited_by, 1.0 + announced_bytes(scope) // WRITE_BYTES)

@@ -18,6 +18,7 @@ from tidemark.crawl.probes import (
     sql_table,
 )
 from tidemark.errors import TidemarkError
+from tidemark.system.one_line import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.arrival.sighting import Sight
     from tidemark.dependency_model.entity.probe import Probe
 
+_LONGEST: Final = 2_000
 _LOOKS: Final[Mapping[str, SliceProbe]] = {
     name: cast("SliceProbe", look)
     for name, look in {
@@ -75,8 +77,9 @@ def _address(probe: Probe) -> str:
 
 
 def _masked(error: TidemarkError, context: ProbeContext) -> TidemarkError:
+    """The error without secrets, on one line: its texts may quote another system."""
     for name in ("message", "expected", "found", "where", "hint"):
         value = getattr(error, name)
-        setattr(error, name, context.secrets.mask(value) if value else value)
+        setattr(error, name, one_line(context.secrets.mask(value), _LONGEST) if value else value)
     error.args = (error.message,)
     return error

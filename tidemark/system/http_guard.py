@@ -94,10 +94,11 @@ class HttpGuard:
         *,
         post_only: Collection[str] = (),
         most_bytes: int = MOST_BYTES,
+        bodies: BodyQuota | None = None,
     ) -> None:
         self._app, self._hosts = app, frozenset(map(_canonical, allowed_hosts))
         self._admit, self._post_only = admit, frozenset(post_only)
-        self._most_bytes, self._bodies = most_bytes, BodyQuota()
+        self._most_bytes, self._bodies = most_bytes, bodies or BodyQuota()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -178,14 +179,21 @@ class HttpGuard:
 
 
 class BodyQuota:
-    """Limits the bytes of bodies at a time: in all, and for each caller half of that."""
+    """Limits the bytes of bodies at a time: in all, and for each caller half of that. `refused` counts bodies."""
 
     def __init__(self, most: int = MOST_BYTES_AT_A_TIME) -> None:
         self._most, self._taken = most, Counter[str]()
+        self.refused = 0
+
+    @property
+    def taken(self) -> int:
+        """The bytes of all bodies now."""
+        return self._taken.total()
 
     def take(self, caller: str, size: int) -> bool:
         """Reserve `size` bytes for a body. Returns whether there was room."""
         if self._taken.total() + size > self._most or self._taken[caller] + size > self._most // 2:
+            self.refused += 1
             return False
         self._taken[caller] += size
         return True

@@ -17,6 +17,7 @@ from tests.capture.source.kafka.sent import SentIntake, SentValues
 from tests.capture.source.test_dead_letters import values_of
 from tests.capture.streams import ORDERS, USERS, Stream, at, order
 from tests.lake_folder import lake_folder
+from tests.seeds import chunks
 from tidemark.capture.commits.commit_state import last_commit
 from tidemark.capture.errors import ColumnTypeError, DeclarationError, FileTooBigError, UnexpectedTableError
 from tidemark.capture.operations.ingestion import Ingestion
@@ -117,8 +118,9 @@ def anything(seed: int, count: int) -> tuple[list[str], list[str]]:
 
 
 @pytest.mark.long
-def test_every_field_with_anything_in_it_ten_thousand_times(spark: SparkSession, tmp_path: Path) -> None:
-    before_and_after(spark, tmp_path, *anything(seed=2, count=5_000))
+@pytest.mark.parametrize("seed", chunks(2, 1, 2))
+def test_every_field_with_anything_in_it_twenty_thousand_times(spark: SparkSession, tmp_path: Path, seed: int) -> None:
+    before_and_after(spark, tmp_path, *anything(seed=seed, count=5_000))
 
 
 def with_change(path: tuple[Any, ...], new: Any) -> str:

@@ -130,6 +130,7 @@ def _group(instance: str, sent: Sent) -> dict[str, Any]:
         "is_load": False,
         "ddl": sent.what if is_statement else None,
         "ddl_database": "school",
+        "is_cut": False,
         "minute": seen.event_ms // MINUTE_MS * MINUTE_MS,
         "alone": seen.offset,
         "first_offset": seen.offset,

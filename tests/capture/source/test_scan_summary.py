@@ -32,16 +32,16 @@ def test_texts_beyond_the_sum_are_cut_in_order_and_for_each_instance(
         ("a", 5, None, None, None, None),
         ("b", 9, None, long, None, None),
     ]
-    found = {
+    bounded = {
         (row["instance"], row["first_offset"]): row for row in _bounded(spark.createDataFrame(rows, GROUP)).collect()
     }
-    assert {place for place, row in found.items() if row["is_cut"]} == {("a", 3), ("a", 4), ("a", 5)}
-    kept = {place: row for place, row in found.items() if not row["is_cut"]}
+    assert {place for place, row in bounded.items() if row["is_cut"]} == {("a", 3), ("a", 4), ("a", 5)}
+    kept = {place: row for place, row in bounded.items() if not row["is_cut"]}
     assert all(tuple(row)[:6] in rows for row in kept.values())
-    cut = found["a", 3]
+    cut = bounded["a", 3]
     assert len(cut["ddl"]) == 1_000
     assert (cut["changes"], cut["requested"]) == ("?s.u", "y")
-    assert tuple(found["a", 5])[:6] == rows[4]
+    assert tuple(bounded["a", 5])[:6] == rows[4]
 
 
 def test_a_statement_that_was_cut_may_have_changed_every_table_of_its_database() -> None:

@@ -21,6 +21,7 @@ from dagster_webserver.webserver import DagsterWebserver
 from starlette.middleware import Middleware
 
 from tidemark.api.connection_limits import DEADLINES, Connections, DeadlineProtocol, Phase
+from tidemark.console.dagster_server.download_guard import DownloadGuard
 from tidemark.console.dagster_server.query_guard import QueryGuard
 from tidemark.console.dagster_server.recorded_actions import ReportGuard, ServedStore
 from tidemark.console.dagster_server.server_arguments import server_arguments
@@ -63,6 +64,7 @@ class GuardedWebserver(DagsterWebserver[Any, Any]):
             Middleware(HttpGuard, self._names, self._access.admit, post_only=["/graphql"]),
             Middleware(ReportGuard, self._store.record),
             Middleware(QueryGuard, self._store.record),
+            Middleware(DownloadGuard),
             *super().build_middleware(),
         ]
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import time
+from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.examples import each
+from tests.seeds import chunks
 from tidemark.capture.initial_load.load_events import parse_load_request
 from tidemark.capture.schema.ddl import recorded_statement
 from tidemark.capture.schema.ddl.recorded_statement import RecordedStatement
@@ -34,6 +36,7 @@ LONG_STATEMENTS: tuple[tuple[str, str, str], ...] = (
     ("ALTER TABLE t ADD c INT ", "NOT NULL ", ""),
     ("RENAME TABLE ", "a TO b, ", ""),
 )
+SHORT_SECONDS = 2.0
 SHORTER = 8_000
 """Characters. Four times as many take about four times as long; a reader that is quadratic takes sixteen times."""
 
@@ -115,6 +118,14 @@ def test_a_statement_of_other_databases_is_not_parsed(sql: str, database: str, *
         assert statement_effects(sql.lower(), database.lower()) == [Emptied("school.t")]
 
 
+def test_a_statement_of_too_many_words_is_not_read() -> None:
+    """4,096 columns, the most that a table of MySQL has, are read."""
+    columns = ",".join(f"`c{number}` DECIMAL(10,2) UNSIGNED NOT NULL DEFAULT 0.00" for number in range(4_096))
+    assert statement_effects(f"CREATE TABLE t ({columns})", "school") == []
+    with pytest.raises(UnreadableStatementError, match="more than 100,000 words and signs"):
+        readings_of("ALTER TABLE t " + "," * 100_000)
+
+
 MATCHING = ("(.*)*" * 50,)
 
 
@@ -128,6 +139,39 @@ def test_names_and_patterns_ask_for_tables() -> None:
     request = parse_load_request("a", 1, r'{"data-collections": ["school.users", "school\\.orders_[0-9]+", 5]}')
     asked = [name for name in ("school.users", "school.orders_12", "school.orders_x") if request.asks_for(name)]
     assert asked == ["school.users", "school.orders_12"]
+
+
+WORDS = (
+    *("ALTER", "TABLE", "RENAME", "TO", "CREATE", "OR", "REPLACE", "VIEW", "DROP", "TRUNCATE", "ADD", "COLUMN", "INT"),
+    *("DEFAULT", "NOT", "NULL", "PARTITION", "BY", "FOR", "SET STATEMENT", "IF EXISTS", "school", "t", "`t`", "'x'"),
+    *('"y"', "/*!50100", "/*", "*/", "/*M!", "-- ", "#", "\\", ";", ",", "(", ")", ".", "1e9", "`", "'", '"', "\n"),
+    *("\x00", "b'1'", "0x", "=", "\ud83c\udf89", "x" * 5_000),
+)
+
+
+def read_many(first: int, count: int) -> None:
+    """Read random statements, each with its own seed. A reader that breaks is an error here, not a hold."""
+    for seed in range(first, first + count):
+        chance = Random(seed)
+        sql = chance.choice((" ", "")).join(chance.choice(WORDS) for _ in range(chance.choice((3, 10, 30, 200))))
+        begun = time.process_time()
+        try:
+            effects = statement_effects(sql, "school")
+        except Exception as error:
+            error.add_note(f"seed {seed}")
+            raise
+        assert isinstance(effects, list)
+        assert time.process_time() - begun < SHORT_SECONDS, f"seed {seed}"
+
+
+def test_any_statement_is_read() -> None:
+    read_many(100, 200)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("first", chunks(1_000, 5_000, 20_000))
+def test_twenty_thousand_statements_are_read(first: int) -> None:
+    read_many(first, 5_000)
 
 
 def _json(text: str) -> str:

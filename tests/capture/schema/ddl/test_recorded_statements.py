@@ -106,6 +106,7 @@ def _group(record: dict[str, Any]) -> dict[str, Any]:
         "alone": record["offset"],
         "ddl": record["ddl"],
         "ddl_database": record["database"],
+        "is_cut": False,
         "changes": json.dumps(changes),
         "is_load": False,
     }

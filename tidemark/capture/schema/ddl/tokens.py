@@ -12,6 +12,10 @@ from sqlglot.tokens import TokenType  # type: ignore[attr-defined]  # sqlglot na
 MAX_CHARACTERS: Final = 256 * 1024
 """The most characters of a statement that is read; longer ones are not even loaded."""
 
+MOST_TOKENS: Final = 100_000
+"""The most words and signs of a statement that is read: 4,096 columns, MySQL's maximum, need fewer."""
+_TOKEN: Final = re.compile(r"[\w$]+|[^\w$\s]")
+
 # Comments that servers execute, `/*!50100 PARTITION BY ... */` or MariaDB's `/*M! ... */`, outside texts, names and
 # other comments.
 _PIECE: Final = re.compile(
@@ -58,6 +62,8 @@ def readings_of(sql: str) -> list[list[Word]]:
     """
     if len(sql) > MAX_CHARACTERS:
         raise UnreadableStatementError(f"a statement of {len(sql):,} characters")
+    if any(number >= MOST_TOKENS for number, _ in enumerate(_TOKEN.finditer(sql))):
+        raise UnreadableStatementError(f"a statement of more than {MOST_TOKENS:,} words and signs")
     # With NO_BACKSLASH_ESCAPES a backslash is an ordinary character.
     written = {sql, sql.replace("\\", "\\\\")}
     texts = {_executed(text, is_newest=is_newest) for text in written for is_newest in (True, False)}
