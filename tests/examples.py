@@ -24,7 +24,7 @@ def examples(count: int) -> settings:
 def each(step: int, values: Iterable[Any]) -> list[Any]:
     """Every `step`-th value of a parametrized test, beginning with the first; `make test-long` tries all of them.
 
-    A tuple gives a value to each name.
+    A tuple (not a named one) gives a value to each name.
     """
     return [value if number % step == 0 else _only_long(value) for number, value in enumerate(values)]
 
@@ -32,7 +32,7 @@ def each(step: int, values: Iterable[Any]) -> list[Any]:
 def _only_long(value: Any) -> Any:
     if hasattr(value, "marks"):  # it is a `pytest.param` already
         return pytest.param(*value.values, marks=[*value.marks, pytest.mark.long], id=value.id)
-    return pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=pytest.mark.long)
+    return pytest.param(*(value if type(value) is tuple else (value,)), marks=pytest.mark.long)
 
 
 def load_profile() -> None:
