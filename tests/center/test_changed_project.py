@@ -94,6 +94,51 @@ def test_a_table_that_comes_back_goes_on(tmp_path: Path) -> None:
     assert world.settle() == [f"{name}@{DAY}" for name in CHAIN]
 
 
+AWAY = {
+    "table": {"trips": "{period: day}"},
+    "dependency": {**CHAIN, "fares": "{period: day}"},
+    "slice": {**CHAIN, "fares": "{period: day, start: 2031-05-06, depends_on: [trips]}"},
+    "run": {**CHAIN, "fares": "{period: day, kind: Virtual}"},
+}
+
+
+@pytest.mark.parametrize("policy", ["always", "if_changed", "ask", "never"])
+@pytest.mark.parametrize("event", ["backfill_requested", "tainted", "quality_failed", ""])
+@pytest.mark.parametrize("away", AWAY)
+def test_what_was_away_while_its_input_changed_is_told_when_it_is_back(
+    tmp_path: Path, away: str, event: str, policy: str
+) -> None:
+    whole = {**CHAIN, "fares": f"{{period: day, reprocess: {policy}, depends_on: [trips]}}"}
+    world = ChangingWorld(tmp_path, whole)
+    world.settle()
+    world.declare(AWAY[away])
+    if event:
+        world.tell(f"trips@{DAY}", event)
+    world.settle()
+    world.declare(whole)
+    is_again = event == "backfill_requested" and policy in ("always", "if_changed")
+    is_tainted = event in ("tainted", "quality_failed") or (event == "backfill_requested" and policy == "ask")
+    assert world.settle() == ([f"fares@{DAY}", f"city@{DAY}"] if is_again else [])
+    for name in ("fares", "city"):
+        status = world.status(f"{name}@{DAY}")
+        assert (status.tainted, "partial" in status.states) == (is_tainted, False)
+    assert world.status(f"fares@{DAY}").asked == (is_tainted and event == "backfill_requested")
+    world.declare(whole)
+    assert world.settle() == []
+
+
+def test_a_stale_slice_of_a_cancelled_backfill_stays_so_when_others_change(tmp_path: Path) -> None:
+    world = ChangingWorld(tmp_path, CHAIN)
+    world.settle()
+    number = world.backfill(f"trips@{DAY}")
+    world.step()
+    world.act(number, BackfillAction.CANCEL)
+    world.settle()
+    for start in ("2031-05-04", DAY):
+        world.declare({**CHAIN, "fares": f"{{period: day, start: {start}, depends_on: [trips]}}"})
+        assert f"fares@{DAY}" not in world.settle()
+
+
 def test_windows_that_reach_into_a_new_past_are_told_and_computed_again(tmp_path: Path) -> None:
     reader = "{period: day, start: 2031-05-07, kind: Sliding, depends_on: [{entity: sales, offset: 'Range -2..0'}]}"
     world = ChangingWorld(tmp_path, {"sales": "{period: day, start: 2031-05-07}", "last_3_days": reader})

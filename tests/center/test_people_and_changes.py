@@ -1,6 +1,7 @@
 """People start, repeat, cancel and back-fill, reports come in any order, the project changes, the center starts again.
 
-After each settling, every slice that exists is computed from its present inputs, or its backfill was cancelled before.
+After each settling, every slice that exists is computed from its present inputs, or tells people why it is not: its
+policy keeps it, or its backfill was cancelled before.
 Meanwhile no slice that does not exist is launched, no slice has two writers, and no tick raises.
 """
 
@@ -27,8 +28,10 @@ from hypothesis.stateful import (
 )
 
 from tests.center.changing_world import ChangingWorld
+from tidemark.api.later_inputs import later_inputs
 from tidemark.center.run_grouping import exact_part
 from tidemark.dependency_model.backfill.progress import FOLLOWING, BackfillAction, BackfillPhase
+from tidemark.dependency_model.entity.entity import Reprocess
 from tidemark.dependency_model.readiness.self_starting_slices import is_computed_here
 from tidemark.dependency_model.readiness.unread_needs import unread_needs
 from tidemark.dependency_model.slice import Slice
@@ -55,6 +58,7 @@ RUN_ENDS: Final = ("completed", "completed", "failed", "cancelled", "interrupted
 inputs = st.lists(st.tuples(st.integers(0, 3), st.sampled_from(OFFSETS)), min_size=0, max_size=2)
 EVENING: Final = "start: '2031-05-07T21', end: '2031-05-08T00'"
 PARTS: Final = ("", "", "", ", sub_partitions: {region: [eu]}", ", sub_partitions: {region: [eu, us]}")
+LINES: Final = ("parts", "kind", "reads", "policy", "start", "end", "is_external")
 KINDS: Final = ("TimeSeries", "TimeSeries", "Sliding", "Snapshot")
 
 declarations = st.fixed_dictionaries(
@@ -93,6 +97,8 @@ class PeopleAndChanges(RuleBasedStateMachine):
         self.writers: dict[str, str] = {}
         self.cancelled: dict[str, int] = {}
         self.told: list[tuple[str, str, str, datetime]] = []
+        self.same: set[tuple[str, int]] = set()
+        self.away: dict[str, dict[str, object]] = {}
         self.runs = 0
         self.in_dagster: list[int] = []
         self.over_in_dagster: list[int] = []
@@ -152,6 +158,8 @@ class PeopleAndChanges(RuleBasedStateMachine):
             self.world.later(seconds=1)
             self.world.tell(name, how, run, changed=not is_same)
             self.told.append((name, how, run, self.world.now))
+            if how == "completed" and is_same:
+                self.same.add((name, self.world.status(name).generation))
             if how == "cancelled":
                 self.cancelled[name] = self.world.status(name).generation
         else:
@@ -270,11 +278,24 @@ class PeopleAndChanges(RuleBasedStateMachine):
         self.declared = {own: self.declared[own] for own in NAMES[1:] if own in self.declared} | {name: told}
         self.world.declare(self.texts())
 
+    @rule(at=st.integers(0, 9), line=st.sampled_from([*LINES]), told=declarations)
+    @precondition(lambda self: self.declared)
+    def one_line_changes(self, at: int, line: str, told: dict[str, object]) -> None:
+        name = sorted(self.declared)[at % len(self.declared)]
+        self.the_project_changes(name, {**self.declared[name], line: told[line]})
+
     @rule(name=st.sampled_from(NAMES[1:]))
     @precondition(lambda self: len(self.declared) > 1)
     def a_table_goes(self, name: str) -> None:
-        self.declared.pop(name, None)
-        self.world.declare(self.texts())
+        if name in self.declared:
+            self.away[name] = self.declared.pop(name)
+            self.world.declare(self.texts())
+
+    @rule(at=st.integers(0, 9))
+    @precondition(lambda self: self.away)
+    def a_table_comes_back(self, at: int) -> None:
+        name = sorted(self.away)[at % len(self.away)]
+        self.the_project_changes(name, self.away.pop(name))
 
     @rule()
     def the_center_starts_again(self) -> None:
@@ -336,16 +357,23 @@ class PeopleAndChanges(RuleBasedStateMachine):
         reads = dict(self.world.store.read.reads([slice_]).get(slice_) or ())
         if status.run_state is RunState.COMPLETED and "partial" not in status.states and reads:
             assert not unread_needs(self.world.graph, slice_, reads), f"{slice_} has read {reads}"
-        if status.tainted or "partial" in status.states or self.policy(slice_) in ("never", "if_changed"):
+        if status.tainted or "partial" in status.states:
             return
+        policy = self.world.graph.entity(slice_.entity).reprocess
+        told = later_inputs(self.world.store, slice_, policy)
         needed = {used for clause in self.world.graph.requirements(slice_) for used in clause.slices}
         for used in needed & reads.keys():
             now = self.world.status(str(used))
             if now.run_state is RunState.COMPLETED and now.generation > reads[used]:
-                assert self.was_cancelled(used, slice_), f"{slice_} has read {used} of {reads[used]}, now {now}"
+                is_kept = self.is_kept(used, reads[used], policy) or self.was_cancelled(used, slice_)
+                assert is_kept, f"{slice_} ({policy.value}) has read {used} of {reads[used]}, now {now}"
+                assert any(words.startswith(f"{used} has") and ": " in words for words in told), told
 
-    def policy(self, slice_: Slice) -> str:
-        return self.world.graph.entity(slice_.entity).reprocess.value
+    def is_kept(self, used: Slice, read: int, policy: Reprocess) -> bool:
+        """Whether the policy of a reader keeps it: always, or because each run since brought the same rows."""
+        later = range(read + 1, self.world.status(str(used)).generation + 1)
+        has_same_rows = all((str(used), generation) in self.same for generation in later)
+        return policy is Reprocess.NEVER or (policy is not Reprocess.ALWAYS and has_same_rows)
 
     def was_cancelled(self, used: Slice, reader: Slice) -> bool:
         """Whether a backfill that was cancelled, and held the reader, has computed an input again."""
@@ -355,7 +383,7 @@ class PeopleAndChanges(RuleBasedStateMachine):
             return False
         number = int(begun.event_id.split(":")[1])
         members = {row.slice for row in self.world.stored.members(number)}
-        return reader in members and self.world.phase(number) in ("cancelled", "done")
+        return reader in members and self.world.phase(number) == "cancelled"
 
     @invariant()
     def it_is_counted(self) -> None:

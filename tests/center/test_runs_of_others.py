@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tests.center.changing_world import DAY, ChangingWorld
 from tidemark.dependency_model.backfill.progress import BackfillAction
+from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import RunState
 
 if TYPE_CHECKING:
@@ -172,6 +173,51 @@ def test_a_slice_that_is_repaired_by_hand_while_a_backfill_goes_on_reaches_its_r
     assert world.generation("whole") == 2
 
 
+@pytest.mark.parametrize("repair", ["by hand", "retried", "restated"])
+def test_a_slice_that_is_repaired_while_a_backfill_is_paused_reaches_its_readers_after_a_cancel(
+    tmp_path: Path, repair: str
+) -> None:
+    texts = {**METERS, "sums": "{period: day, depends_on: [bills]}"}
+    world = ChangingWorld(tmp_path, texts, attempts=1)
+    world.settle()
+    number = world.backfill(f"meters@{DAY}")
+    world.step()
+    world.end(f"meters@{DAY}", "failed")
+    world.act(number, BackfillAction.PAUSE)
+    world.step()
+    if repair == "by hand":
+        world.tell(f"meters@{DAY}", "completed", run="by hand")
+    else:
+        world.tell(f"meters@{DAY}", "retried" if repair == "retried" else "backfill_requested")
+        world.settle()
+    world.act(number, BackfillAction.CANCEL)
+    assert world.settle() == [f"bills@{DAY}", f"sums@{DAY}"]
+    assert world.phase(number) == "cancelled"
+
+
+def test_what_a_cancel_gives_back_was_read_from_its_own_inputs_and_is_not_given_back_if_another_came(
+    tmp_path: Path,
+) -> None:
+    texts = {"a": "{period: day}", "b": "{period: day}", "c": "{period: day, depends_on: [a, b]}"}
+    world, c = ChangingWorld(tmp_path, texts), Slice("c", DAY)
+    world.settle()
+    for with_b in (False, True):
+        number = world.backfill(f"a@{DAY}")
+        world.step()
+        if with_b:
+            world.tell(f"b@{DAY}", "backfill_requested")
+            world.step()
+            world.end(f"b@{DAY}")
+        world.end(f"a@{DAY}")
+        world.step()
+        world.end(str(c), "failed")
+        world.act(number, BackfillAction.CANCEL)
+        world.step()
+        assert (world.state("a"), world.state("c")) == ("completed", "failed" if with_b else "completed")
+        if not with_b:
+            assert dict(world.store.read.reads([c])[c] or ()) == {Slice("a", DAY): 1, Slice("b", DAY): 1}
+
+
 METERS = {"meters": "{period: day}", "bills": "{period: day, depends_on: [meters]}"}
 
 
@@ -283,3 +329,42 @@ def test_a_backfill_is_not_passed_over_for_ever(tmp_path: Path) -> None:
             world.end(str(slice_))
     assert launched[:2] == [launched[0], f"other@{DAY}"]
     assert launched[0].startswith("pings")
+
+
+def test_a_backfill_in_one_pool_does_not_keep_another_one_from_its_share(tmp_path: Path) -> None:
+    heavy = "tags: {pool: heavy}"
+    texts = {
+        "hogs": f"{{period: hour, start: 2031-05-05T00, {heavy}}}",
+        "long": "{period: day, end: 2031-05-06}",
+        "other": f"{{period: day, {heavy}}}",
+    }
+    world = ChangingWorld(tmp_path, texts, pools="default=1,heavy=1")
+    world.settle(200)
+    for name in ("long", "other"):
+        world.backfill(f"{name}@{DAY}")
+    world.later(hours=20)
+    launched: list[str] = []
+    for _ in range(3):
+        launched += world.step()
+        for slice_ in list(world.center.under_way()):
+            if slice_.entity != "long":
+                world.end(str(slice_))
+    assert {f"long@{DAY}", f"other@{DAY}"} <= set(launched)
+
+
+def test_what_a_promised_slice_waits_for_needs_no_share_of_backfills(tmp_path: Path) -> None:
+    texts = {
+        "hours": "{period: hour, start: 2031-05-05T00}",
+        "balance": "{period: day}",
+        "board": "{period: day, ready_by: '02:00', depends_on: [{entity: balance, offset: 'Set -1,0'}]}",
+    }
+    world = ChangingWorld(tmp_path, texts, pools="default=2")
+    world.later(hours=-11)
+    world.settle(200)
+    world.backfill(*(f"hours@{DAY}T{hour:02}" for hour in range(5)))
+    assert len(world.step()) == 1
+    world.backfill(f"balance@{DAY}")
+    world.later(hours=24)
+    launched = [*world.step()]
+    world.end("balance@2031-05-06")
+    assert [*launched, *world.step()] == ["balance@2031-05-06", f"balance@{DAY}"]

@@ -148,6 +148,8 @@ def test_only_entities_that_may_need_more_are_looked_at(tmp_path: Path) -> None:
     class Noting:
         reads = staticmethod(world.store.read.reads)
 
+        currents = staticmethod(world.store.read.currents)
+
         @staticmethod
         def completed_slices(name: str) -> object:
             looked_at.append(name)
@@ -155,6 +157,6 @@ def test_only_entities_that_may_need_more_are_looked_at(tmp_path: Path) -> None:
 
     world.declare(project("[sales, costs]", costs=SALES, **others))
     needs = WidenedNeeds(world.graph, world.store.database, Noting())  # type: ignore[arg-type]
-    assert [(str(slice_), [*map(str, lacks)]) for slice_, lacks in needs.slices()] == [(REPORT, [f"costs@{NEXT}"])]
+    assert [(str(own.slice), [*map(str, own.lacks)]) for own in needs.slices()] == [(REPORT, [f"costs@{NEXT}"])]
     assert looked_at == ["report"]
     assert world.generation("report", DAY) == 1

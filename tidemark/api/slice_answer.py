@@ -137,7 +137,8 @@ class SliceAnswerModel(ExplanationModel):
     """The explanation of a slice with its background.
 
     `chain` goes from the slice to the cause of its wait, and `because` says why the cause is missing. `held_back` has
-    the reasons why slices are not used, `failure` the reason of this slice's failure. `life` has the newest 500 events,
+    the reasons why slices are not used, `failure` the reason of this slice's failure. `outdated` has the inputs that
+    were computed again since this slice read them, and why this slice was not. `life` has the newest 500 events,
     the oldest first. `runs_url` is the address of runs, to be followed by a run's id; empty without Dagster's pages.
     """
 
@@ -146,6 +147,7 @@ class SliceAnswerModel(ExplanationModel):
     because: list[str]
     held_back: dict[str, list[str]]
     failure: list[str]
+    outdated: list[str]
     record: SliceRecordModel | None
     taint: TaintModel | None
     rules: list[RuleModel]
@@ -175,6 +177,7 @@ def answer_model(stands: WarehouseStatus, explanation: Explanation, background: 
         because=list(background.because),
         held_back={str(slice_): list(reasons) for slice_, reasons in background.held_back.items()},
         failure=list(background.failure),
+        outdated=list(background.outdated),
         record=SliceRecordModel.model_validate(background.record) if background.record else None,
         taint=TaintModel.model_validate(background.taint) if background.taint else None,
         rules=list(map(RuleModel.model_validate, background.rules)),

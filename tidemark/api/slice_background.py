@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from tidemark.api.later_inputs import later_inputs
 from tidemark.api.slice_provenance import slice_record, taint_record
 from tidemark.dependency_model.entity import EntityKind
 from tidemark.dependency_model.readiness.explanation import explain
@@ -42,7 +43,7 @@ class Background:
     """`chain` goes from the slice to the cause of its wait, with the reasons of that cause in `because`.
 
     `held_back` has the reasons why slices are not used. `life` has the slice's newest 500 events, the oldest first.
-    `rules` has the last result of each rule.
+    `rules` has the last result of each rule. `outdated` names inputs that were computed again since.
     """
 
     held_back: Mapping[Slice, Sequence[str]] = field(default_factory=dict)
@@ -55,6 +56,7 @@ class Background:
     because: Sequence[str] = ()
     life: Sequence[Transition] = ()
     rules: Sequence[StoredRuleResult] = ()
+    outdated: Sequence[str] = ()
 
 
 def explained_slice(stands: WarehouseStatus, slice_: Slice, state: str) -> tuple[Explanation, Background]:
@@ -85,6 +87,7 @@ def explained_slice(stands: WarehouseStatus, slice_: Slice, state: str) -> tuple
         _because(stands, chain[-1].slice) if is_open and chain else (),
         life[-_LIFE:],
         _rules(RuleResults(database), slice_),
+        later_inputs(stands.store, slice_, entity.reprocess),
     )
 
 

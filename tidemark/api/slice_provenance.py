@@ -13,7 +13,7 @@ from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.warehouse.dagster_partition_keys import period_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from tidemark.dependency_model.readiness.slice_manifest import UsedSlice
@@ -148,9 +148,10 @@ def _columns(store: StateStore, slice_: Slice, version: str) -> dict[str, Column
     }
 
 
-def _reads(warehouse: Warehouse, store: StateStore, history: Iterable[Transition]) -> tuple[SliceRead, ...]:
-    """Inputs of the newest run, from its launch."""
-    launched = [step.facts.manifest for step in history if step.facts.manifest]
+def _reads(warehouse: Warehouse, store: StateStore, history: Sequence[Transition]) -> tuple[SliceRead, ...]:
+    """Inputs of the newest run, from its launch; for a slice with its earlier result back, of that result."""
+    generation = history[-1].status.generation
+    launched = [step.facts.manifest for step in history if step.facts.manifest and step.status.generation <= generation]
     registry = SnapshotRegistry(store.database)
     stretches = (
         list(stretch)

@@ -148,7 +148,7 @@ class BackfillDriver:
             return None
         if known.status(slice_).quality is Quality.FAILED:  # its rows were refused, and its flag has spread since
             return None
-        if not is_restorable(backfill, self._center.store.read.reads([slice_]).get(slice_), known):
+        if not is_restorable(backfill, _inputs_of(history[:asked]), known):
             return None
         return history[asked - 1].status if asked else SliceStatus()
 
@@ -175,7 +175,9 @@ class BackfillDriver:
             return True
         if member.after is not None and status.generation == member.after + 1:
             return False
-        begun = self._last(used)
+        if backfill.progress[used] is SliceProgress.FAILED:  # it was repaired since
+            return True
+        begun = self._last(used, Event.FORCED)
         own = _event_id(backfill.number, Act.REQUEST.value, used)
         return begun is not None and begun.event_id != own
 
@@ -200,6 +202,15 @@ _WHY: Final = {
     "tainted": "its input is not valid",
     "owed": "its input was computed again by another run",
 }
+
+
+def _inputs_of(history: Sequence[Transition]) -> list[tuple[Slice, int]]:
+    """The inputs of the last result of a slice; empty if they were not reported."""
+    generation = history[-1].status.generation if history else 0
+    runs = (step for step in reversed(history) if step.status.generation <= generation)
+    manifest = next((step.facts.manifest for step in runs if step.facts.manifest), None)
+    used = (own for of_entity in manifest.used_slices.values() for own in of_entity) if manifest else ()
+    return [(own.slice, own.generation) for own in used]
 
 
 def _event_id(number: int, act: str, slice_: Slice) -> str:

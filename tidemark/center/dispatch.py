@@ -87,8 +87,8 @@ class Dispatch:
         self._broke_off: set[str] = set()
         self.isolated = IsolatedSteps()
         """Errors of single launches in the last step."""
-        self._passed_over = 0
-        """The number of runs of other slices since the last run of a backfill."""
+        self._passed_over = Counter[str]()
+        """The number of runs of other slices since the last run of a backfill, by pool."""
         self.without_pool: dict[str, PoolError] = {}
         """Entities with an unknown pool in the last step: their slices wait."""
 
@@ -117,12 +117,13 @@ class Dispatch:
     def _launch_group(self, group: Sequence[Slice], busy: Counter[str], rebuilding: Counter[str]) -> bool:
         """Launch a group if there is room, and take the room."""
         backfill = self._center.backfills.number_of(group[0])
-        pool = self._pool_for(group[0], busy if backfill is None else self._with_share_used(busy, rebuilding))
+        has_share = backfill is not None and not self._grouping.is_promised(group)
+        pool = self._pool_for(group[0], self._with_share_used(busy, rebuilding) if has_share else busy)
         if pool is None or not self._launch(group, pool, backfill):
             return False
         busy[pool] += 1
         rebuilding[pool] += backfill is not None
-        self._passed_over = 0 if backfill is not None else self._passed_over + 1
+        self._passed_over[pool] = 0 if backfill is not None else self._passed_over[pool] + 1
         return True
 
     def begin_anew(self) -> None:
@@ -194,15 +195,21 @@ class Dispatch:
 
     def _in_turn(self, groups: list[list[Slice]], rebuilding: Counter[str]) -> list[list[Slice]]:
         """The same order, but a backfill that was passed over as often as its pools have slots comes first."""
-        first = next((group for group in groups if self._center.backfills.number_of(group[0]) is not None), None)
-        if first is None:
-            self._passed_over = 0
-        if first is None or rebuilding.total():
-            return groups
-        slots = self._pools.slots(tag_of(self._center.graph.entity(first[0].entity)))
-        if self._passed_over < slots:
-            return groups
-        return [first, *(group for group in groups if group is not first)]
+        first: dict[str, list[Slice]] = {}
+        for group in groups:
+            if self._center.backfills.number_of(group[0]) is not None:
+                first.setdefault(tag_of(self._center.graph.entity(group[0].entity)), group)
+        waits = {pool for tag in first for pool in self._pools.known_pools(tag)}
+        self._passed_over = Counter({pool: count for pool, count in self._passed_over.items() if pool in waits})
+        passed_over = [group for tag, group in first.items() if self._is_passed_over(tag, rebuilding)]
+        return [*passed_over, *(group for group in groups if group not in passed_over)]
+
+    def _is_passed_over(self, tag: str, rebuilding: Counter[str]) -> bool:
+        """Whether no run of a backfill is in the pools of a tag, and each slot has had a run of other slices since."""
+        pools = self._pools.known_pools(tag)
+        if any(rebuilding[pool] for pool in pools):
+            return False
+        return sum(self._passed_over[pool] for pool in pools) >= self._pools.slots(tag)
 
     def _pool_for(self, slice_: Slice, busy: Counter[str]) -> str | None:
         try:

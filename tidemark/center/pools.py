@@ -61,9 +61,13 @@ class Pools:
                 )
         return names
 
+    def known_pools(self, tag: str) -> frozenset[str]:
+        """The pools in a tag, without unknown ones."""
+        return frozenset(name for name in _names(tag) if name in self.capacity)
+
     def slots(self, tag: str) -> int:
         """The limit of all pools in a tag together; unknown pools count 0."""
-        return sum(self.capacity.get(name, 0) for name in _names(tag))
+        return sum(self.capacity[name] for name in self.known_pools(tag))
 
     def choose(self, allowed: Iterable[str], busy: Counter[str]) -> str | None:
         """The pool with the largest free share, the first among equals; None if all are full."""

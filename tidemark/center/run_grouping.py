@@ -55,6 +55,10 @@ class RunGrouping:
         groups = self._neighbours()
         return self._share_runs(groups) if len(groups) > self._pools.room(busy) else groups
 
+    def is_promised(self, group: Sequence[Slice]) -> bool:
+        """Whether a promise is behind a run, as known at the last grouping."""
+        return self._order.is_promised(group)
+
     def _neighbours(self) -> list[list[Slice]]:
         """Ready slices in the order of launches, neighbours in time of one entity together.
 

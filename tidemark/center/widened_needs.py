@@ -1,9 +1,12 @@
-"""Finds completed slices that need more inputs after a change of the project.
+"""Finds completed slices that need other inputs than they read after a change of the project.
 
 An input begins earlier or ends later, has another part or period, an offset reaches further, or a dependency is new.
 The slices and inputs of each entity are stored. If they differ from the last start, existing slices are compared with
 what they read: missing inputs are reported (`lacking`), and when these are complete, the policy of the slice applies. A
 project's root and end have no rows and lack nothing.
+
+An entity, its slices or a dependency may also come back after a while. What happened to its inputs meanwhile did not
+reach it. So its inputs count as not read if they were computed again or found wrong since.
 """
 
 from __future__ import annotations
@@ -13,12 +16,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tidemark.center.fact import Fact
 from tidemark.dependency_model.entity.dependency import COMPLETED, Dependency
+from tidemark.dependency_model.entity.entity import Reprocess
 from tidemark.dependency_model.entity.sub_partition import WHOLE, Sub
 from tidemark.dependency_model.graph.edge import Edge
 from tidemark.dependency_model.offset.offset import Offset
 from tidemark.dependency_model.readiness.release import release
 from tidemark.dependency_model.readiness.unread_needs import unread_needs
-from tidemark.dependency_model.status import Event
+from tidemark.dependency_model.status import Event, RunState
+from tidemark.dependency_model.status.consequence import borne_flags
 from tidemark.dependency_model.status.propagation import REPROCESS
 from tidemark.errors import TidemarkError
 from tidemark.state_store.notes import Notes
@@ -33,6 +38,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.graph.node import Node
     from tidemark.dependency_model.readiness.known_slices import KnownSlices
     from tidemark.dependency_model.slice import Slice
+    from tidemark.dependency_model.status import SliceStatus
     from tidemark.state_store.database import Database
     from tidemark.state_store.reader import StateReader
     from tidemark.state_store.store import StateStore
@@ -45,10 +51,14 @@ _SHOWN: Final = 5
 
 
 class WidenedSlice(NamedTuple):
-    """A complete slice, and the inputs that it needs now and did not read."""
+    """A complete slice, and the inputs that it needs now and did not read as they are now.
+
+    `is_wrong`: it read an input that was found wrong since.
+    """
 
     slice: Slice
     lacks: tuple[Slice, ...]
+    is_wrong: bool = False
 
 
 class _Needs(NamedTuple):
@@ -80,24 +90,33 @@ class WidenedNeeds:
             there = [current.slice for current in self._read.completed_slices(name)]
             there = [slice_ for slice_ in there if self._graph.has(slice_)]
             reads = self._read.reads(there) if there else {}
+            unseen = {slice_: [*self._unseen(slice_, reads.get(slice_) or ())] for slice_ in there}
+            inputs = {used for own in unseen.values() for used, _ in own}
+            now = {current.slice: current.status for current in self._read.currents(inputs)} if inputs else {}
             for slice_ in there:
                 told = reads.get(slice_)
                 read = self._read_before(slice_) if told is None else (used for used, _ in told)
-                if lacks := unread_needs(self._graph, slice_, read):
-                    yield WidenedSlice(slice_, lacks)
+                lacks = dict.fromkeys(unread_needs(self._graph, slice_, read))
+                borne = borne_flags(self._graph, slice_, now)
+                wrong = [used for used, _ in unseen[slice_] if used in now and now[used].is_flawed_beyond(borne)]
+                lacks.update(dict.fromkeys((*wrong, *self._computed_again(slice_, unseen[slice_], now))))
+                if lacks:
+                    yield WidenedSlice(slice_, tuple(lacks), is_wrong=bool(wrong))
 
     def facts(self, known: KnownSlices, last: int, now: datetime) -> Iterator[Fact]:
         """Facts for each: its policy if all inputs are complete, otherwise that it lacks some.
 
         `last` is the number of the last transition.
         """
-        for slice_, lacks in self.slices():
+        for slice_, lacks, is_wrong in self.slices():
             event = Event(REPROCESS[self._graph.entity(slice_.entity).reprocess].changed)
             requirements = self._graph.requirements(slice_)
-            if event is Event.KEPT or not release(requirements, known, now, now).is_released:
+            if is_wrong:
+                event = Event.TAINTED
+            elif event is Event.KEPT or not release(requirements, known, now, now).is_released:
                 event = Event.LACKING
             why = f"as declared now it needs {_shortened(lacks)}, which it did not read"
-            is_question = event is Event.TAINTED
+            is_question = event is Event.TAINTED and not is_wrong
             yield Fact(f"widened:{last}:{slice_}", slice_, event, now, "center", why, is_question=is_question)
 
     def note(self, store: StateStore) -> None:
@@ -113,9 +132,28 @@ class WidenedNeeds:
             node, before = self._graph.node(name), self._before.get(name)
             if node.entity.is_project:
                 continue
-            has_changed = before is None or before.reads != self._now[name].reads or (node.is_parted and name in moved)
+            has_changed = before is None or before.reads != self._now[name].reads or name in moved
             if has_changed or any(edge.up.name in moved for edge in self._graph.upstream_edges(name)):
                 yield name
+
+    def _unseen(self, slice_: Slice, reads: Iterable[tuple[Slice, int]]) -> Iterator[tuple[Slice, int]]:
+        """The inputs whose changes did not reach the slice before: it, or the dependency, was not there."""
+        before, node = self._before.get(slice_.entity), self._graph.node(slice_.entity)
+        is_new = before is None or not any(self._there_before(node, [slice_]))
+        told = before.reads if before and not is_new else []
+        came = {name for name, *_ in (own for own in self._now[slice_.entity].reads if own not in told)}
+        yield from (read for read in reads if read[0].entity in came - node.entity.rule_inputs)
+
+    def _computed_again(
+        self, slice_: Slice, reads: Iterable[tuple[Slice, int]], now: Mapping[Slice, SliceStatus]
+    ) -> Iterator[Slice]:
+        """Inputs of a later generation than the one that was read, if they are complete and the policy follows them."""
+        if self._graph.entity(slice_.entity).reprocess is Reprocess.NEVER:
+            return
+        for used, generation in reads:
+            status = now.get(used)
+            if status and status.run_state is RunState.COMPLETED and status.generation > generation:
+                yield used
 
     def _extents_before(self, name: str) -> Mapping[str, Extent]:
         before = self._before.get(name)

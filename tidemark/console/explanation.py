@@ -50,6 +50,8 @@ def print_explanation(
     if background.taint:
         since = _local(background.taint.since, zone_info(entity.time_zone))
         print_line(f"  {'tainted':12} {background.taint.why} (by {background.taint.who}, {since})", "red")
+    for words in background.outdated:
+        print_line(f"  {'outdated':12} {words}", "yellow")
     for words in background.failure:
         print_line(f"  {words}", "red")
     for reason in background.held_back.get(explanation.slice, ()):

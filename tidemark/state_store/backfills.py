@@ -152,6 +152,19 @@ class Backfills:
                     holders.setdefault(slice_, []).append(row.number)
         return holders
 
+    def last_with(self, slice_: Slice, other: Slice) -> tuple[int, SliceProgress] | None:
+        """The newest backfill that has both slices, with its progress of the first one."""
+        columns = BACKFILL_SLICES.c
+
+        def of(wanted: Slice) -> tuple[Any, ...]:
+            return columns.entity == wanted.entity, columns.key == wanted.key, columns.sub == sub_text(wanted.sub)
+
+        both = columns.number.in_(select(columns.number).where(*of(other)))
+        query = select(columns.number, columns.progress).where(*of(slice_), both).order_by(columns.number.desc())
+        with self._database.reading() as connection:
+            row = connection.execute(query.limit(1)).one_or_none()
+        return None if row is None else (row.number, SliceProgress(row.progress))
+
     def counts(self, numbers: Collection[int]) -> dict[int, dict[SliceProgress, int]]:
         """The number of slices in each state of progress, by backfill."""
         columns = BACKFILL_SLICES.c

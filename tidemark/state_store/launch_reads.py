@@ -1,6 +1,7 @@
 """Inputs of the last runs of many slices, directly from the stored manifests, without creating objects.
 
-A run that the center did not launch reports its inputs at its end; a run of another system does not report them.
+A run that the center did not launch reports its inputs at its end; a run of another system does not report them. A
+slice that got back its earlier result has the inputs of that result.
 """
 
 from __future__ import annotations
@@ -28,15 +29,17 @@ _LAUNCHES: Final = {
         SELECT {_COLUMNS} FROM json_each(?) AS wanted CROSS JOIN transitions AS launch
             ON launch.entity = wanted.value ->> 0 AND launch.key = wanted.value ->> 1
             AND launch.sub = wanted.value ->> 2
-        WHERE launch.event IN ('launched', 'forced')
-            OR launch.event IN ('completed', 'backfilled') AND instr(launch.details, '"manifest"') > 0
+        JOIN slices ON slices.entity = launch.entity AND slices.key = launch.key AND slices.sub = launch.sub
+        WHERE launch.generation <= slices.generation AND (launch.event IN ('launched', 'forced')
+            OR launch.event IN ('completed', 'backfilled') AND instr(launch.details, '"manifest"') > 0)
         ORDER BY launch.seq""",  # noqa: S608 - names of our columns
     "postgresql": f"""
         SELECT {_COLUMNS} FROM unnest(%s::text[], %s::text[], %s::text[]) AS wanted (entity, key, sub)
         CROSS JOIN LATERAL (SELECT * FROM transitions WHERE transitions.entity = wanted.entity
             AND transitions.key = wanted.key AND transitions.sub = wanted.sub OFFSET 0) AS launch
-        WHERE launch.event IN ('launched', 'forced')
-            OR launch.event IN ('completed', 'backfilled') AND strpos(launch.details, '"manifest"') > 0
+        JOIN slices ON slices.entity = launch.entity AND slices.key = launch.key AND slices.sub = launch.sub
+        WHERE launch.generation <= slices.generation AND (launch.event IN ('launched', 'forced')
+            OR launch.event IN ('completed', 'backfilled') AND strpos(launch.details, '"manifest"') > 0)
         ORDER BY launch.seq""",  # noqa: S608
 }
 

@@ -138,3 +138,11 @@ def test_a_probe_that_fails_says_its_last_error(data: Path) -> None:
     assert "its probe fails: the partner's disk is full" in explain(
         "partner_ads", "2026-03-29", "--part", "region=reunion"
     )
+
+
+def test_inputs_that_were_computed_again_since_are_told(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = "ods_orders@2026-03-29 has generation 2 now"
+    report(Settings.at(data), ["ods_courses@2026-03-28"])
+    monkeypatch.setattr("tidemark.api.slice_background.later_inputs", lambda *_: [words])
+    assert f"  outdated     {words}" in explain("ods_courses", "2026-03-28").splitlines()
+    assert json.loads(explain("ods_courses", "2026-03-28", "--json"))["outdated"] == [words]

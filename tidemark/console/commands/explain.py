@@ -34,7 +34,8 @@ def explain(
 
     If slices were computed already, it shows the state of the slice, and follows missing inputs upstream, down to the
     shards and heartbeats of captured tables. For a completed slice it shows the run, its time, what it wrote, and the
-    slices and versions that it read.
+    slices and versions that it read. If some of these were computed again since, it says which, and why the slice was
+    not.
 
     SLICE is a business time in the form of its entity: a day 2026-03-29, an hour 2026-03-29T03 (the repeated hour in
     autumn is 2026-10-25T02+01:00), a week by its first day, a month 2026-03, a quarter 2026-Q1, a year 2026; `static`
@@ -52,8 +53,9 @@ def explain(
                   "downstream": [...], "of_entity": {"name", "layer", "kind", "owner", "period", "time_zone", "tags"},
                   "chain": [{"slice", "run_state", "inputs", "missing", "next"}] down to the cause of its waiting,
                   "because": [sentence, ...] of that cause, "held_back": {slice: [sentence, ...]},
-                  "failure": [sentence, ...], "record": {"completed_at", "who", "run_id", "rows", "size_bytes",
-                  "version", "seconds", "read": [{"first", "last", "slices", "generation", "version"}]},
+                  "failure": [sentence, ...], "outdated": [sentence, ...], "record": {"completed_at", "who",
+                  "run_id", "rows", "size_bytes", "version", "seconds",
+                  "read": [{"first", "last", "slices", "generation", "version"}]},
                   "taint": {"who", "why", "since"}, "rules": [{"rule", "severity", "outcome", "expected", "reason",
                   "measured", "judged_at"}], "life": [{"seq", "at", "event", "run_state", "generation", "valid",
                   "tainted", "who", "why", "run_id"}], "replicas": [...] as `tidemark replicate --status --json` has

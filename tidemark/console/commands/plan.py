@@ -139,7 +139,7 @@ def _by_entity(warehouse: Warehouse, widened: Iterable[WidenedSlice], chosen: Se
     """Missing inputs of slices, by entity, in order of time; only of the chosen entities."""
     lacks: dict[str, dict[Slice, tuple[Slice, ...]]] = {}
     names = {warehouse.graph.entity(name).name for name in chosen}
-    for slice_, needed in widened:
+    for slice_, needed, _ in widened:
         if not names or slice_.entity in names:
             lacks.setdefault(slice_.entity, {})[slice_] = needed
     return [

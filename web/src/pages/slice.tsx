@@ -108,7 +108,10 @@ function Verdict({ told }: { told: SliceAnswer }) {
     reasons = [...new Set([...told.because, ...told.failure, ...held])];
   } else if (held.length > 0) {
     [tone, sentence] = ["is-bad", "It is there, and nobody takes it:"];
+  } else if (told.outdated.length > 0) {
+    [tone, sentence] = ["is-warm", "It is there, and inputs of it were computed again since:"];
   }
+  if (told.outdated.length > 0) reasons = [...reasons, ...told.outdated];
   if (told.taint) reasons = [...reasons, `${told.taint.why} (${told.taint.who})`];
   return (
     <section class={`verdict ${tone}`} aria-label="How it stands" aria-live="polite">
@@ -351,6 +354,6 @@ function markdown(told: SliceAnswer): string {
   const lines = [`**${told.slice}** is ${told.status?.run_state ?? "unknown"}`];
   told.chain.slice(1).forEach((link, at) => lines.push(`${"  ".repeat(at)}- waits for ${link.slice} (${link.run_state})`));
   told.because.forEach((reason) => lines.push(`> ${reason}`));
-  (told.held_back[told.slice] ?? []).forEach((reason) => lines.push(`> ${reason}`));
+  [...(told.held_back[told.slice] ?? []), ...told.outdated].forEach((reason) => lines.push(`> ${reason}`));
   return `${lines.join("\n")}\n\n${location.href}\n`;
 }
