@@ -53,6 +53,17 @@ def test_a_policy_that_keeps_a_slice_is_named(tmp_path: Path, policy: str, why: 
     assert told(world, "city") == []
 
 
+def test_a_slice_that_an_earlier_policy_kept_says_so(tmp_path: Path) -> None:
+    world = world_of(tmp_path, "never")
+    world.tell(f"trips@{DAY}", "backfill_requested")
+    world.settle()
+    assert told(world, "fares")
+    always = "{period: day, reprocess: always, depends_on: [trips]}"
+    world.declare({"trips": "{period: day}", "fares": always, "city": "{period: day, depends_on: [fares]}"})
+    assert world.settle() == []
+    assert told(world, "fares") == [f"{LATER}: a person or an earlier policy kept this slice"]
+
+
 def test_a_backfill_that_was_cancelled_is_named(tmp_path: Path) -> None:
     world = world_of(tmp_path, "always")
     number = world.backfill(f"trips@{DAY}")

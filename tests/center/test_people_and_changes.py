@@ -99,6 +99,8 @@ class PeopleAndChanges(RuleBasedStateMachine):
         self.told: list[tuple[str, str, str, datetime]] = []
         self.same: set[tuple[str, int]] = set()
         self.away: dict[str, dict[str, object]] = {}
+        self.kept: set[tuple[Slice, Slice, int]] = set()
+        """What an earlier policy kept: the slice, the input that it has not read, and the generation of that."""
         self.runs = 0
         self.in_dagster: list[int] = []
         self.over_in_dagster: list[int] = []
@@ -275,6 +277,9 @@ class PeopleAndChanges(RuleBasedStateMachine):
 
     @rule(name=st.sampled_from(NAMES[1:]), told=declarations)
     def the_project_changes(self, name: str, told: dict[str, object]) -> None:
+        if name in self.declared and self.declared[name]["policy"] not in ("always", told["policy"]):
+            there = [slice_ for slice_ in self.there() if slice_.entity == name]
+            self.kept |= {(slice_, used, now) for slice_ in there for used, _, now in self.stale_inputs(slice_)}
         self.declared = {own: self.declared[own] for own in NAMES[1:] if own in self.declared} | {name: told}
         self.world.declare(self.texts())
 
@@ -354,20 +359,32 @@ class PeopleAndChanges(RuleBasedStateMachine):
         if not is_computed_here(self.world.graph, slice_):
             return
         assert status.run_state is RunState.COMPLETED, f"{slice_}: {status}, {self.world.events(str(slice_))}"
-        reads = dict(self.world.store.read.reads([slice_]).get(slice_) or ())
+        reads = self.reads(slice_)
         if status.run_state is RunState.COMPLETED and "partial" not in status.states and reads:
             assert not unread_needs(self.world.graph, slice_, reads), f"{slice_} has read {reads}"
         if status.tainted or "partial" in status.states:
             return
         policy = self.world.graph.entity(slice_.entity).reprocess
         told = later_inputs(self.world.store, slice_, policy)
+        for used, read, now in self.stale_inputs(slice_):
+            is_kept = self.is_kept(used, read, policy) or (slice_, used, now) in self.kept
+            assert is_kept or self.was_cancelled(used, slice_), f"{slice_} ({policy.value}) has {read} of {used}: {now}"
+            assert any(words.startswith(f"{used} has") and ": " in words for words in told), told
+
+    def reads(self, slice_: Slice) -> dict[Slice, int]:
+        return dict(self.world.store.read.reads([slice_]).get(slice_) or ())
+
+    def stale_inputs(self, slice_: Slice) -> list[tuple[Slice, int, int]]:
+        """Needed inputs, with the generation that the slice has read, and a later one that is there."""
+        reads = self.reads(slice_)
         needed = {used for clause in self.world.graph.requirements(slice_) for used in clause.slices}
-        for used in needed & reads.keys():
-            now = self.world.status(str(used))
-            if now.run_state is RunState.COMPLETED and now.generation > reads[used]:
-                is_kept = self.is_kept(used, reads[used], policy) or self.was_cancelled(used, slice_)
-                assert is_kept, f"{slice_} ({policy.value}) has read {used} of {reads[used]}, now {now}"
-                assert any(words.startswith(f"{used} has") and ": " in words for words in told), told
+        there = [(used, reads[used], self.world.status(str(used))) for used in needed & reads.keys()]
+        is_there = RunState.COMPLETED
+        return [
+            (used, read, now.generation)
+            for used, read, now in there
+            if now.run_state is is_there and now.generation > read
+        ]
 
     def is_kept(self, used: Slice, read: int, policy: Reprocess) -> bool:
         """Whether the policy of a reader keeps it: always, or because each run since brought the same rows."""

@@ -18,7 +18,7 @@ _BY_POLICY: Final = {
     Reprocess.NEVER: "this table keeps its slices (reprocess: never)",
     Reprocess.IF_CHANGED: "this slice is computed again if the rows have changed (reprocess: if_changed)",
     Reprocess.ASK: "a person decides (reprocess: ask)",
-    Reprocess.ALWAYS: "",
+    Reprocess.ALWAYS: "a person or an earlier policy kept this slice",
 }
 _BY_BACKFILL: Final = {
     SliceProgress.CANCELLED: "was cancelled before it came to this slice",
@@ -53,4 +53,4 @@ def _because(store: StateStore, slice_: Slice, used: Slice, policy: Reprocess) -
     if last is not None and last[1] in _BY_BACKFILL:
         number, progress = last
         return f": backfill {number} {_BY_BACKFILL[progress]}"
-    return f": {_BY_POLICY[policy]}" if _BY_POLICY[policy] else ""
+    return f": {_BY_POLICY[policy]}"
