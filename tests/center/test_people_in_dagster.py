@@ -456,4 +456,4 @@ def test_people_in_dagster(tmp_path: Path, host: str) -> None:
 @pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_people_in_dagster_for_long(tmp_path: Path, host: str, seed: int) -> None:
-    play(host, tmp_path, seed, 110)
+    play(host, tmp_path, seed, 200)
