@@ -86,7 +86,10 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
         "",
         "the JVM on this machine: for short runs, or `throughput` for a process that captures changes all day",
     ),
-    "history_days": ("", "how long every transition of a slice is kept. After that, only the last transition of each slice is kept"),
+    "history_days": (
+        "",
+        "how long every transition of a slice is kept. After that, only the last transition of each slice is kept",
+    ),
     "audit_days": ("", "how long the audit log is kept (docs/access.md)"),
     "proxy": (
         "none",
