@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import dagster as dg
 import pytest
@@ -32,10 +32,15 @@ PROJECT = "start: 2026-03-27\nend: 2026-03-31\n"
 """The clocks of Europe change in it."""
 NOW = datetime(2026, 4, 2, tzinfo=UTC)
 PERIODS = [Period.HOUR, Period.DAY, Period.DAY]
+RUN_OF: Final = 8
+"""One of so many slices is a run of Dagster: an entity of hours has a hundred."""
 
 
 class MaterializedRuns(DagsterRuns):
-    """Each slice that a host asks for is a run of Dagster, with the mapping that the project gives it."""
+    """Some slices that a host asks for are runs of Dagster, with the mapping that the project gives them.
+
+    The other ones are reported as runs that ended.
+    """
 
     def __init__(self, warehouse: Warehouse, instance: dg.DagsterInstance) -> None:
         super().__init__(instance)
@@ -58,14 +63,17 @@ class MaterializedRuns(DagsterRuns):
         self.instance.report_runless_asset_event(told)
 
     def begin(self, asked: str, slices: Sequence[Slice]) -> None:
-        for slice_ in slices:
-            if slice_ in self.done:
-                continue
+        new = [slice_ for slice_ in slices if slice_ not in self.done]
+        self.done.update(new)
+        for slice_ in new[::RUN_OF]:
             key = partition_of(self._entities["down"], slice_)
             tags = {RUN_TAG: asked}
             run = dg.materialize(self._assets, instance=self.instance, partition_key=key, selection="down", tags=tags)
             assert run.success
-            self.done.add(slice_)
+        others = [slice_ for at, slice_ in enumerate(new) if at % RUN_OF]
+        super().begin(asked, others)
+        for slice_ in others:
+            self.end(slice_)
 
 
 def declare(folder: Path, seed: int) -> Warehouse:
@@ -96,7 +104,7 @@ def materialize(folder: Path, host: str, seed: int) -> int:
         for slice_ in graph.slices("down", until=NOW)
         if all(needed in arrived for need in graph.requirements(slice_) for needed in need.slices)
     }
-    with dg.instance_for_test(temp_dir=str(folder)) as instance:
+    with dg.DagsterInstance.ephemeral(str(folder)) as instance:
         runs = MaterializedRuns(warehouse, instance)
 
         def play() -> Iterator[str | None]:

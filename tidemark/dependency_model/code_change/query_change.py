@@ -17,6 +17,7 @@ from sqlglot.errors import SqlglotError
 
 from tidemark.dependency_model.code_change.select_list import SelectList
 from tidemark.dependency_model.code_change.sql_words import sql_words
+from tidemark.dependency_model.lineage.spark_dialect import SparkDialect
 from tidemark.dependency_model.lineage.sql_text import without_comments
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def query_change(old: str, new: str) -> QueryChange:
 
 def _parsed(text: str) -> exp.Expr | None:
     try:
-        statements = sqlglot.parse(without_comments(text), dialect="spark")
+        statements = sqlglot.parse(without_comments(text), dialect=SparkDialect)
     except (SqlglotError, RecursionError):
         return None
     return statements[0] if len(statements) == 1 else None

@@ -122,7 +122,7 @@ class Evaluator:
         self._makeups: dict[int, _Makeup] = {}
         self._mentions: dict[int, int] = {}
         self._business_time = 0
-        self._steps = STEPS_LIMIT
+        self.steps = 0
         self.unevaluated: list[Call] = []
         """Calls with known arguments and an unknown result, since this was last cleared."""
 
@@ -161,8 +161,8 @@ class Evaluator:
         return counted
 
     def _spend(self, steps: int) -> None:
-        self._steps -= steps
-        if self._steps < 0:
+        self.steps += steps
+        if self.steps > STEPS_LIMIT:
             raise StepsSpentError
 
     def _for_some(

@@ -13,7 +13,8 @@ from sqlglot.errors import SqlglotError
 from tidemark.dependency_model.lineage.bound_expression import Place
 from tidemark.dependency_model.lineage.deep_stack import with_deep_stack
 from tidemark.dependency_model.lineage.foreign_sql.placeholder import Placeholder, placeholders
-from tidemark.dependency_model.lineage.sql_text import code_of, place_at, without_continued_comments, words
+from tidemark.dependency_model.lineage.spark_dialect import SparkDialect
+from tidemark.dependency_model.lineage.sql_text import code_of, place_at, without_continued_comments
 from tidemark.errors import QueryError
 
 SIZE_LIMIT = 256 * 1024
@@ -21,10 +22,6 @@ _SHOWN = 80
 """The most characters of an expression in a message."""
 _PARAMETER = re.compile(r"(?<![:\w]):([A-Za-z_]\w*)")
 _TRIED = re.compile(r"\btry_cast\s*\(\s*(?:\w+\s*\.\s*)?$", re.IGNORECASE)
-_PIPE = re.compile(r"\|>")
-_JOINS = frozenset(["CROSS", "FULL", "INNER", "JOIN", "LEFT", "RIGHT"])
-_PIPED = _JOINS | {"AGGREGATE", "EXCEPT", "EXTEND", "INTERSECT", "LIMIT", "ORDER", "SELECT", "UNION", "WHERE"}
-"""Pipe operators that the parser reads as Spark does."""
 _OPENING = re.compile(r"\s*\(")
 
 
@@ -114,10 +111,9 @@ def read_query(text: str, *, file: str = "query.sql", first_line: int = 1) -> Qu
         raise QueryError("query too long", expected=f"at most {SIZE_LIMIT} characters", where=file)
     for placeholder in placeholders(text):
         raise _foreign(placeholder, text, file, first_line)
-    _refuse_pipes(text, file, first_line)
     try:
         read = without_continued_comments(text)
-        parsed = with_deep_stack(lambda: sqlglot.parse(read, dialect="spark"), f"{file}:{first_line}:1")
+        parsed = with_deep_stack(lambda: sqlglot.parse(read, dialect=SparkDialect), f"{file}:{first_line}:1")
     except SqlglotError as error:
         raise _unreadable(error, file, first_line) from error
     statements = [statement for statement in parsed if statement is not None]
@@ -130,22 +126,6 @@ def read_query(text: str, *, file: str = "query.sql", first_line: int = 1) -> Qu
             where=f"{file}:{first_line}:1",
         )
     return Query(text, file, statements[0], first_line)
-
-
-def _refuse_pipes(text: str, file: str, first_line: int) -> None:
-    """Raises QueryError for an operator of Spark's pipe syntax that Tidemark does not support."""
-    code = code_of(text)
-    signs = [match.end() for match in _PIPE.finditer(code)]
-    begins = next(words(code, 0, len(code)), None) if signs else None
-    named = [word for sign in signs if (word := next(words(code, sign, len(code)), None)) is not None]
-    for word in [*([begins] if begins is not None and begins.text == "TABLE" else []), *named]:
-        if word.text not in _PIPED:
-            place = place_at(text, word.start)
-            raise QueryError(
-                f"{word.text} is not supported in a query with pipe operators",
-                expected="FROM .., then |> WHERE, SELECT, EXTEND, AGGREGATE, JOIN, ORDER BY, LIMIT or UNION",
-                where=f"{file}:{first_line + place.line - 1}:{place.column}",
-            )
 
 
 def _foreign(placeholder: Placeholder, text: str, file: str, first_line: int) -> QueryError:

@@ -163,8 +163,7 @@ class Binder:
     def _bind_enclosed(self, node: Any, names: Mapping[str, CommonTable], parent: Scope | None) -> list[Relation]:
         """A query in brackets, or joined tables in brackets."""
         inner = node.this
-        if isinstance(inner, exp.Table) and (inner.args.get("joins") or node.args.get("joins")):
-            joins = [*(inner.args.get("joins") or ())]
+        if isinstance(inner, (exp.Table, exp.Subquery)) and (joins := inner.args.get("joins")):
             bare = inner.copy()
             bare.set("joins", None)
             star = exp.Select(

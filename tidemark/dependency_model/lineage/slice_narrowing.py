@@ -84,6 +84,7 @@ class SliceNarrowing:
         self._unbounded: dict[Occurrence, Unbounded] = {}
         self._open: dict[Occurrence, Sequence[range]] = {}
         self._latest: dict[tuple[Occurrence, frozenset[Occurrence]], range] = {}  # relative to the slice nearby
+        self._scattered: set[tuple[Occurrence, frozenset[Occurrence]]] = set()  # not searched at later business times
         self._side_values: dict[tuple[object, ...], SideValues] = {}
         self._reaches: dict[tuple[frozenset[Constraint], Occurrence, Occurrence], TimelessReach] = {}
         self._unevaluated = evaluator.unevaluated
@@ -408,6 +409,8 @@ class SliceNarrowing:
         self, target: Occurrence, others: frozenset[Occurrence], question: SliceQuestion, near: int
     ) -> Sequence[range] | None:
         """The slices that a question allows. The search starts where the last result was, relative to `near`."""
+        if (target, others) in self._scattered:
+            return None
         latest = self._latest.get((target, others))
         expected = None if latest is None else range(latest.start + near, latest.stop + near)
         try:
@@ -416,6 +419,7 @@ class SliceNarrowing:
         except TooManyBoxesError:
             stretches = None
             self.exhausted.add(target)
+            self._scattered.add((target, others))
         self._note_unevaluated(target, question)
         if stretches is None:
             return None

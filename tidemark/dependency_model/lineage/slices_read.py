@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Final, Self
 
 from tidemark.dependency_model.lineage.bound_expression import Column
@@ -59,6 +61,10 @@ _AT_BOTH: Final = f"{NO_CONDITION} at both ends"
 _TOO_INVOLVED: Final = (
     "its conditions are too involved to tell which slices they let in: compare the partition columns themselves"
 )
+_STEPS_UNTIL_FIT: Final = 250_000
+"""Steps of an analysis before it looks for offsets with the business times that it has."""
+_TIMES_WITHOUT_FIT: Final = 60
+"""The most business times, spread evenly, that are still evaluated if there is no offset."""
 
 Needed = dict[int, frozenset[int]] | NeededUnbounded | str
 """By downstream slice: the slices of one table that it reads; or the reason why they are unknown."""
@@ -85,7 +91,9 @@ class Evaluation:
         """The slices read of each table, at chosen business times (slices of the downstream)."""
         evaluator, narrowings = self._narrowings(relations, session)
         needed: dict[str, Needed] = {}
-        for ordinal in business_times:
+        times, is_thinned, checked_at = deque(business_times), False, _STEPS_UNTIL_FIT
+        while times:
+            ordinal = times.popleft()
             try:
                 evaluator.begin(parameters(self.grid, ordinal))
                 self._add_narrowed(needed, ordinal, narrowings)
@@ -95,7 +103,18 @@ class Evaluation:
                 return {table: known if isinstance(known := needed.get(table), str) else ended for table in tables}
             if all(isinstance(reason, str) for reason in needed.values()):
                 break
+            if evaluator.steps > checked_at and not is_thinned:
+                checked_at *= 2
+                is_thinned = self._fits_none(needed)
+                times = deque(islice(times, 0, None, len(times) // _TIMES_WITHOUT_FIT + 1)) if is_thinned else times
         return needed
+
+    def _fits_none(self, needed: Mapping[str, Needed]) -> bool:
+        """Whether no table has an offset for the business times so far: more of them cannot give it one."""
+        return all(
+            isinstance(known, str) or (isinstance(known, dict) and self.fit(table).offsets(known) is None)
+            for table, known in needed.items()
+        )
 
     def is_empty(self, relation: Relation, mentions: Iterable[Occurrence], session: QuerySession) -> bool:
         """Whether one of the mentions has no slice to read at any business time: the relation then has no row."""

@@ -56,8 +56,8 @@ _UNIT_FIRST: Final = re.compile(r"^\w+\s*\(\s*['\"]?(\w+)['\"]?\s*,")
 _UNIT_LAST: Final = re.compile(r",\s*['\"](\w+)['\"]\s*\)$")
 _SPREAD: Final = 32
 """The most parts that one spread adds: CTEs that each repeat a text double its parts."""
-_PATTERN_LAST: Final = re.compile(r""",\s*(?:'((?:[^']|'')*)'|"[^"]*")\s*\)$""")
-_QUOTED: Final = re.compile(r"''[^']*''")
+_PATTERN_LAST: Final = re.compile(r""",\s*(?:'((?:[^']|'')*)'|"([^"]*)")\s*\)$""")
+_QUOTED: Final = re.compile(r"'[^']*'")
 _NO_LETTERS: Final = frozenset("YWwuecABnNp")
 """Letters of weeks and their years (INCONSISTENT_BEHAVIOR_CROSS_VERSION.DATETIME_PATTERN_RECOGNITION), and unknown
 ones."""
@@ -376,8 +376,9 @@ def _with_pattern(name: str) -> Callable[[Translator, Any], Bound]:
 def _refused_letters(translator: Translator, node: Any) -> str:
     """The reason why Spark refuses a pattern: sqlglot reads `YYYY`, years of weeks, as `yyyy`."""
     written = _PATTERN_LAST.search(translator.scope.query.text_of(node))
-    letters = [letter for letter in _QUOTED.sub("", written[1]) if letter in _NO_LETTERS] if written else []
-    return f"Spark has no letter {letters[0]} in patterns: {written[1]}" if letters and written else ""
+    pattern = "" if written is None else written[2] if written[1] is None else written[1].replace("''", "'")
+    letters = [letter for letter in _QUOTED.sub("", pattern) if letter in _NO_LETTERS]
+    return f"Spark has no letter {letters[0]} in patterns: {pattern}" if letters else ""
 
 
 def _timestampdiff(translator: Translator, node: Any) -> Bound:

@@ -70,7 +70,7 @@ SELECT o.user_id, l.m FROM d_orders AS o,
 WHERE o.dt = :biz_date;
 
 -- case: full_join_filtered_by_either
--- reads: d_orders = undecidable; d_users = undecidable
+-- reads: d_orders = Set 0; d_users = Set 0
 SELECT o.x, u.x AS y FROM d_orders AS o FULL OUTER JOIN d_users AS u ON u.user_id = o.user_id AND u.dt = o.dt
 WHERE coalesce(o.dt, u.dt) = :biz_date;
 
@@ -284,7 +284,7 @@ SELECT user_id, x FROM d_orders WHERE dt IN (SELECT date_sub(c.dt, 1) FROM d_cal
 SELECT user_id, x FROM d_orders WHERE dt >= (SELECT date_sub(:biz_date, 1)) AND dt <= :biz_date;
 
 -- case: joined_to_constants
--- reads: d_orders = undecidable: a table of constants
+-- reads: d_orders = Set -7,0
 SELECT o.user_id, o.x FROM d_orders AS o JOIN (VALUES (0), (7)) AS v (k) ON o.dt = date_sub(:biz_date, v.k)
 WHERE o.dt BETWEEN date_sub(:biz_date, 9) AND :biz_date;
 

@@ -795,3 +795,91 @@ SELECT * FROM d_orders UNPIVOT INCLUDE NULLS (v FOR n IN (a AS 'A', b AS 'B')) A
 -- case: month_of_two_numbers_in_a_text
 -- reads: d_orders = all month
 SELECT * FROM d_orders WHERE concat(year(dt), '-', lpad(month(dt), 2, '0')) = date_format(:biz_date, 'yyyy-MM');
+
+-- case: pipe_limit_below_the_filter
+-- reads: d_orders = undecidable
+FROM d_orders |> LIMIT 3 |> WHERE dt = :biz_date;
+
+-- case: pipe_filter_below_a_full_join
+-- reads: d_orders = Set 0; d_users = undecidable
+FROM d_orders o |> WHERE o.dt = :biz_date |> FULL JOIN d_users u ON u.dt = o.dt AND u.user_id = o.user_id;
+
+-- case: pipe_filter_then_join
+-- reads: d_orders = Set 0; d_users = Set 0
+FROM d_orders |> WHERE dt = :biz_date |> JOIN d_users u ON u.user_id = d_orders.user_id AND u.dt = d_orders.dt;
+
+-- case: pipe_join_filter_join
+-- reads: d_orders = Set 0; d_users = Set 0; d_clicks = Set 0
+FROM d_orders o |> JOIN d_users u ON u.user_id = o.user_id AND u.dt = o.dt |> WHERE o.dt = :biz_date |> LEFT JOIN d_clicks c ON c.user_id = u.user_id AND c.dt = o.dt |> SELECT o.user_id, c.x;
+
+-- case: pipe_filter_above_an_aggregate
+-- reads: d_orders = undecidable
+SELECT sum(x) AS x, max(dt) AS dt FROM d_orders |> WHERE dt = :biz_date;
+
+-- case: pipe_set_drop_as_aggregate
+-- reads: d_orders = Set 0
+FROM d_orders |> WHERE dt = :biz_date |> SET amount = amount * 100, tax = amount / 5 |> DROP tags, note |> AS o |> AGGREGATE sum(o.amount) AS s GROUP BY o.user_id |> WHERE s > 10 |> ORDER BY s DESC |> LIMIT 10 |> OFFSET 2;
+
+-- case: pipe_table_then_pivot
+-- reads: d_orders = Range -2..0
+TABLE d_orders |> WHERE dt > date_sub(:biz_date, 3) AND dt <= :biz_date |> PIVOT (sum(amount) FOR region IN ('n', 's'));
+
+-- case: pipe_date_set_a_day_on
+-- reads: d_orders = Set -1
+FROM d_orders |> SET dt = date_add(dt, 1) |> WHERE dt = :biz_date;
+
+-- case: pipe_except_without_brackets
+-- reads: d_orders = Set 0; d_returns = Set -1
+FROM d_orders |> WHERE dt = :biz_date |> SELECT user_id |> EXCEPT SELECT user_id FROM d_returns WHERE dt = date_sub(:biz_date, 1);
+
+-- case: pipe_union_of_pipes
+-- reads: d_orders = Set 0; d_returns = Set 0
+FROM d_orders |> SELECT dt, user_id |> UNION ALL (FROM d_returns |> SELECT dt, user_id) |> WHERE dt = :biz_date |> AGGREGATE count(*) AS n GROUP BY user_id;
+
+-- case: pipe_sample_below_the_filter
+-- reads: d_orders = undecidable
+FROM d_orders |> TABLESAMPLE (5 ROWS) |> WHERE dt = :biz_date;
+
+-- case: pipe_window_below_the_filter
+-- reads: d_orders = undecidable
+FROM d_orders |> EXTEND lag(amount) OVER (PARTITION BY user_id ORDER BY dt) AS prev |> WHERE dt = :biz_date;
+
+-- case: pipe_from_with_a_join
+-- reads: d_orders = Set 0; d_users = Set 0
+FROM d_orders o JOIN d_users u ON u.user_id = o.user_id AND o.dt = u.dt |> WHERE o.dt = :biz_date |> AGGREGATE count(*) AS n GROUP BY u.region AS r |> WHERE r = 'x';
+
+-- case: pipe_filter_then_unpivot
+-- reads: d_orders = Set 0
+FROM d_orders |> WHERE dt = :biz_date |> UNPIVOT (v FOR q IN (q1, q2)) |> SELECT user_id, q, v;
+
+-- case: pipe_order_then_filter_then_join
+-- reads: d_orders = Set 0; d_users = Set 0
+FROM d_orders |> ORDER BY dt DESC |> WHERE dt = :biz_date |> JOIN d_users USING (dt, user_id);
+
+-- case: from_before_select
+-- reads: d_orders = Set 0; d_users = Set 0
+FROM d_orders o JOIN d_users u ON u.user_id = o.user_id AND o.dt = u.dt SELECT o.user_id, u.name WHERE o.dt = :biz_date;
+
+-- case: from_two_tables_before_select
+-- reads: d_orders = Set 0; d_users = Set 0
+FROM d_orders o, d_users u SELECT o.user_id, u.name WHERE o.dt = :biz_date AND u.dt = o.dt;
+
+-- case: from_three_tables_before_select
+-- reads: d_orders = Set 0; d_users = Set 0; d_clicks = Set 0
+FROM d_orders o JOIN d_users u ON u.user_id = o.user_id AND o.dt = u.dt, d_clicks c SELECT o.user_id WHERE o.dt = :biz_date AND c.dt = o.dt;
+
+-- case: from_before_select_in_brackets
+-- reads: d_orders = Set 0; d_users = Set 0
+SELECT * FROM (FROM d_orders o JOIN d_users u USING (dt, user_id) SELECT dt, user_id) WHERE dt = :biz_date;
+
+-- case: from_before_select_in_a_union
+-- reads: d_orders = Set 0; d_users = Set -1
+FROM d_orders SELECT user_id WHERE dt = :biz_date UNION ALL FROM d_users SELECT user_id WHERE dt = date_sub(:biz_date, 1);
+
+-- case: pipe_of_two_tables_as_queries
+-- reads: d_orders = Set 0; d_users = Set 0
+TABLE d_orders |> JOIN (TABLE d_users) u USING (dt, user_id) |> WHERE dt = :biz_date;
+
+-- case: table_as_a_cte
+-- reads: d_orders = Set 0; d_users = Set 0
+WITH a AS (TABLE d_orders), b AS (SELECT * FROM a WHERE dt = :biz_date) SELECT * FROM b UNION ALL (SELECT * FROM d_users WHERE dt = :biz_date);

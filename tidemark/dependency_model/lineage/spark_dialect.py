@@ -1,0 +1,122 @@
+"""Spark's SQL where sqlglot reads it differently: FROM before SELECT, TABLE as a query, and pipe operators.
+
+sqlglot puts several operators into one SELECT, where clauses have an order of their own: a WHERE behind a LIMIT, or
+before a FULL JOIN, then means something else. Here an operator goes into the SELECT before it only if it is evaluated
+after all of that SELECT's clauses; otherwise that SELECT becomes a sub-query.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final
+
+from sqlglot import TokenType, exp
+from sqlglot.dialects.spark import Spark
+from sqlglot.parsers.spark import SparkParser
+
+_JOINED: Final = frozenset(["from_", "joins", "laterals"])
+_FILTERED: Final = _JOINED | {"where"}
+_LIMITED: Final = _FILTERED | {"order", "limit", "offset"}
+_OUTER: Final = frozenset(["FULL", "NATURAL", "RIGHT"])
+"""Joins that may make rows up on their left, by their first word."""
+_JOINS: Final = (*_OUTER, "ANTI", "CROSS", "INNER", "JOIN", "LEFT", "SEMI")
+_SETS: Final = ("EXCEPT", "INTERSECT", "MINUS", "UNION")
+
+
+def _over(query: Any, clauses: frozenset[str] = frozenset()) -> Any:
+    """The SELECT itself if it is `SELECT *` with some of these clauses; otherwise a SELECT of its rows."""
+    given = {name for name, value in query.args.items() if value and name not in ("expressions", "with_")}
+    if isinstance(query, exp.Select) and given <= clauses and query.expressions == [exp.Star()]:
+        return query
+    return exp.select("*").from_(query.subquery(_only_source(query), copy=False), copy=False)
+
+
+def _only_source(query: Any) -> str | None:
+    """The name of the one table that a query reads, which later operators may use."""
+    source = query.args.get("from_")
+    if source is None or query.args.get("joins") or query.args.get("laterals"):
+        return None
+    return source.this.alias_or_name or None
+
+
+class Parser(SparkParser):
+    """Spark's SQL with `TABLE t` as a query and every pipe operator."""
+
+    SUPPORTS_TABLE_QUERY = True
+
+    PIPE_SYNTAX_TRANSFORM_PARSERS: ClassVar = {
+        "AGGREGATE": lambda self, query: self._parse_pipe_syntax_aggregate(_over(query, _FILTERED)),
+        "AS": lambda self, query: self._named(query),
+        "DROP": lambda self, query: self._dropped(query),
+        "EXTEND": lambda self, query: self._parse_pipe_syntax_extend(_over(query, _FILTERED)),
+        "LIMIT": lambda self, query: self._parse_pipe_syntax_limit(_over(query, _LIMITED)),
+        "OFFSET": lambda self, query: self._parse_pipe_syntax_limit(_over(query, _LIMITED)),
+        "ORDER BY": lambda self, query: _over(query, _FILTERED).order_by(self._parse_order(), copy=False),
+        "PIVOT": lambda self, query: self._parse_pipe_syntax_pivot(_over(query, frozenset(["from_"]))),
+        "SELECT": lambda self, query: self._parse_pipe_syntax_select(_over(query, _FILTERED)),
+        "SET": lambda self, query: self._assigned(query),
+        "TABLESAMPLE": lambda self, query: self._sampled(query),
+        "UNPIVOT": lambda self, query: self._parse_pipe_syntax_pivot(_over(query, frozenset(["from_"]))),
+        "WHERE": lambda self, query: _over(query, _FILTERED).where(self._parse_where(), copy=False),
+        **dict.fromkeys(_JOINS, lambda self, query: self._joined(query)),
+        **dict.fromkeys(_SETS, lambda self, query: _over(self.parse_set_operation(this=query))),
+    }
+
+    def _parse_select_query(self, *arguments: Any, **named: Any) -> Any:
+        """The joins of `FROM a JOIN b SELECT ..` are the joins of the SELECT, as of `SELECT .. FROM a JOIN b`."""
+        query: Any = super()._parse_select_query(*arguments, **named)
+        first = query.args.get("from_") if isinstance(query, exp.Select) else None
+        if first is not None and (joins := first.this.args.get("joins")):
+            first.this.set("joins", None)
+            query.set("joins", [*joins, *(query.args.get("joins") or ())])
+        return query
+
+    def _build_pipe_cte(self, query: Any, expressions: list[Any], alias_cte: Any = None) -> Any:
+        """Its callers end a SELECT here: `SELECT *` of a sub-query keeps the name of its table."""
+        del expressions, alias_cte
+        return _over(query)
+
+    def _named(self, query: Any) -> Any:
+        self._advance()
+        return exp.select("*").from_(query.subquery(self._parse_id_var(), copy=False), copy=False)
+
+    def _dropped(self, query: Any) -> Any:
+        self._advance()
+        return self._rest_of(query, self._parse_csv(self._parse_id_var), [])
+
+    def _assigned(self, query: Any) -> Any:
+        """Each assignment sees the ones before it."""
+        while True:
+            self._advance()
+            name: Any = self._parse_id_var()
+            if name is None or not self._match(TokenType.EQ):
+                self.raise_error("Expected SET column = expression")
+            value: Any = self._parse_disjunction()
+            query = self._rest_of(query, [name], [exp.alias_(value, name)])
+            if not self._match(TokenType.COMMA, advance=False):
+                return query
+
+    def _rest_of(self, query: Any, without: list[Any], added: list[Any]) -> Any:
+        star = exp.Star(except_=[exp.column(name.copy()) for name in without])
+        return _over(_over(query, _FILTERED).select(star, *added, append=False, copy=False))
+
+    def _sampled(self, query: Any) -> Any:
+        query = _over(query)
+        query.args["from_"].this.set("sample", self._parse_table_sample())
+        return _over(query)
+
+    def _joined(self, query: Any) -> Any:
+        """A filter stays beside an inner or left join if its columns have a table, and goes below every other one."""
+        where = query.args.get("where")
+        is_outer = self._curr.text.upper() in _OUTER
+        is_clear = where is not None and all(column.table for column in where.find_all(exp.Column))
+        kept = _FILTERED if is_clear and not is_outer and _only_source(query) is None else _JOINED
+        joined = self._parse_pipe_syntax_join(_over(query, kept))
+        if joined is None:
+            self.raise_error("Expected JOIN")
+        return joined
+
+
+class SparkDialect(Spark):
+    """sqlglot's dialect with this parser."""
+
+    Parser = Parser
