@@ -76,6 +76,8 @@ def probe(chance: Random, folder: Path) -> None:
     for _ in range(chance.randrange(1, 3)):
         name = chance.choice(NAMES)
         written = broken(chance, text_of(chance, name))
+        if name == "MANIFEST":  # a name that it lists is shown
+            written = written.replace(CANARY.encode(), b"a.csv")
         (folder / name).write_bytes(
             gzip.compress(written) if name.endswith("gz") and chance.random() < 0.7 else written
         )

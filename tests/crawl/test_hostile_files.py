@@ -71,6 +71,7 @@ def test_a_link_within_the_folder_and_the_folder_itself_may_be_links(folder: Pat
         ("a.json", f'{{"id": 1}}\n["{CANARY}"]\n'),
         ("a.json", f"{CANARY}\n"),
         ("a.parquet", CANARY),
+        ("a.csv", f"{CANARY},1\n"),
     ],
 )
 def test_no_message_shows_the_content_of_a_file(folder: Path, name: str, text: str) -> None:

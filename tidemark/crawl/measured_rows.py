@@ -137,14 +137,17 @@ def _zone(time_zone: str) -> str:
 
 
 def _require_columns(columns: pa.Schema, needed: Collection[str]) -> None:
-    """DuckDB reads a quoted name that is not a column as a function, such as `user`. Raises ProbeError."""
+    """DuckDB reads a quoted name that is not a column as a function, such as `user`. Raises ProbeError.
+
+    The error does not show other columns: without a header, the first row of a CSV file counts as their names.
+    """
     there = {name.lower() for name in columns.names}
     missing = sorted(name for name in needed if name.lower() not in there)
     if missing:
         raise ProbeError(
             "the rules use columns that the rows do not have",
             expected=", ".join(missing),
-            found=", ".join(sorted(there))[:300] or "no column",
+            found=f"{len(there):,} columns without {'it' if len(missing) == 1 else 'them'}",
         )
 
 

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from tidemark.state_store.database import Database
 
 MOST_SHOWN: Final = 1_000
-_LENGTHS: Final = {"who": 512, "source": 256, "action": 256, "subject": 4_096, "why": 4_096}
+LONGEST_SUBJECT: Final = 4_096
+_LENGTHS: Final = {"who": 512, "source": 256, "action": 256, "subject": LONGEST_SUBJECT, "why": 4_096}
 _AT_ONCE: Final = 10_000
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,7 +16,7 @@ from tidemark.console.dagster_server.recorded_actions import ServedStore
 from tidemark.console.dagster_server.web_server import GuardedWebserver
 from tidemark.errors import TransientError
 from tidemark.state_store.access_tokens import AccessTokens
-from tidemark.state_store.audit_log import AuditLog
+from tidemark.state_store.audit_log import LONGEST_SUBJECT, AuditLog
 from tidemark.state_store.database import Database
 from tidemark.system.caller import AccessScope
 from tidemark.system.settings import Settings
@@ -150,6 +151,21 @@ def test_a_mutation_is_recorded_however_it_is_spelled(world: World, query: str) 
     operator = world.token("operator", AccessScope.OPERATE)
     assert world.ask("/graphql", operator, {"query": query, "operationName": "Q"}) == 200
     assert [(who, "launchRun" in action) for who, _, action in world.recorded()] == [("token:operator", True)]
+
+
+def test_comments_and_spaces_do_not_push_a_mutation_out_of_its_entry(world: World) -> None:
+    query = "# nothing\n" * 1_000 + " " * 5_000 + 'mutation {wipeAssets(path: "orders") {id}}'
+    assert world.ask("/graphql", OWN, {"query": query}) == 200
+    (row,) = AuditLog(world.database).rows()
+    assert row.entry.subject == '{"query": "mutation{wipeAssets(path:\\"orders\\"){id}}", "variables": null}'
+
+
+def test_an_entry_that_is_cut_says_so(world: World) -> None:
+    query = "mutation($x: X) {launchRun(x: $x) {id}}"
+    assert world.ask("/graphql", OWN, {"query": query, "variables": {"x": "y" * 9_000}}) == 200
+    (row,) = AuditLog(world.database).rows()
+    assert len(row.entry.subject) == LONGEST_SUBJECT
+    assert re.fullmatch(r".*y \.\.\. 9,\d{3} characters, SHA-256 [0-9a-f]{64}", row.entry.subject)
 
 
 def test_an_action_without_an_audit_entry_is_not_done(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,13 +8,14 @@ any JSON as a request: a list, a number, or a thousand nested levels cause a tra
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
-from graphql import FieldNode, OperationDefinitionNode, OperationType, Visitor, visit
+from graphql import FieldNode, OperationDefinitionNode, OperationType, Visitor, strip_ignored_characters, visit
 
 from tidemark.console.dagster_server.launch_guard import check_launches
 from tidemark.console.dagster_server.query_limits import QueryTooLargeError, check_query
-from tidemark.state_store.audit_log import AuditEntry
+from tidemark.state_store.audit_log import LONGEST_SUBJECT, AuditEntry
 from tidemark.strict_json import json_text
 from tidemark.system.caller import AccessScope
 from tidemark.system.http_guard import Refusal, caller_of, send_refusal
@@ -82,9 +83,8 @@ class QueryGuard:
             return Refusal(
                 403, f"{caller.who} does not have the right to do this", f"the scope {AccessScope.OPERATE.value}"
             )
-        subject = json_text({"query": request["query"], "variables": request.get("variables")}, ensure_ascii=False)
         return await self._record(
-            AuditEntry(caller.who, caller.source, f"graphql {', '.join(sorted(mutations))}", subject)
+            AuditEntry(caller.who, caller.source, f"graphql {', '.join(sorted(mutations))}", _subject(request))
         )
 
 
@@ -192,6 +192,19 @@ class _Fields(Visitor):
 
     def enter_field(self, node: FieldNode, *_: Any) -> None:
         self.names.add(node.name.value)
+
+
+def _subject(request: dict[str, Any]) -> str:
+    """The request for the audit log: without comments and spaces, which could push its end out of the entry.
+
+    What does not fit is replaced by the length and a digest of the whole.
+    """
+    asked = {"query": strip_ignored_characters(request["query"]), "variables": request.get("variables")}
+    text = json_text(asked, ensure_ascii=False)
+    if len(text) <= LONGEST_SUBJECT:
+        return text
+    end = f" ... {len(text):,} characters, SHA-256 {sha256(text.encode()).hexdigest()}"
+    return text[: LONGEST_SUBJECT - len(end)] + end
 
 
 def _malformed() -> Refusal:
