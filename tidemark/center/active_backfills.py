@@ -1,4 +1,4 @@
-"""Active backfills for the center: who decides about a slice, and whether it may be launched."""
+"""Active backfills for the center: whether a backfill decides about a slice, and whether the slice may be launched."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class ActiveBackfills:
-    """By number, earlier ones first. Replaced as a whole, so other threads see the old or the new set."""
+    """The active backfills by number. The set is replaced as a whole, so other threads see the old or the new one."""
 
     def __init__(self) -> None:
         self.all: Sequence[Backfill] = ()
@@ -38,7 +38,7 @@ class ActiveBackfills:
         return is_held(self._by_slice.get(slice_, ()), slice_)
 
     def number_of(self, slice_: Slice) -> int | None:
-        """The first backfill that has requested a slice; None if its time or a policy did."""
+        """The first backfill that has requested a slice; None if the schedule or a policy requested it."""
         return next((own.number for own in self._by_slice.get(slice_, ()) if slice_ in own.requested), None)
 
     def holder(self, slice_: Slice, below: int) -> int | None:

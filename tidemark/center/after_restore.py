@@ -64,7 +64,7 @@ class StepKind(StrEnum):
 
 @dataclass(frozen=True)
 class RestoreStep:
-    """One part that is behind another: what to do, why, and with which slices or runs."""
+    """One difference between two parts: the action, its reason, and the affected slices or runs."""
 
     kind: StepKind
     why: str
@@ -100,7 +100,7 @@ class AfterRestore:
             self._drop_tags()
 
     def to_compute(self) -> tuple[Slice, ...]:
-        """Slices whose data is missing or differs from their run, as stored, and that no backfill has."""
+        """Slices outside of backfills whose data is missing, or differs from the stored result of their run."""
         _, currents = self._store.read.everything()
         wrong = [
             current.slice

@@ -107,7 +107,7 @@ class BackfillDriver:
         return len(done)
 
     def _facts(self, backfill: Backfill, step: BackfillStep, known: _Evidence) -> Iterator[Fact]:
-        """Facts of a step about its slice; none if they are true already."""
+        """Facts of a step about its slice; none if the slice has these states already."""
         slice_, status = step.slice, known.status(step.slice)
         event = EVENT_OF.get(step.act)
         if event is None:

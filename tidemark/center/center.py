@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 DUE_AT_ONCE: Final = 1_000
 """Most due slices in one commit, so that simultaneous reports wait for at most one."""
 CHECKPOINT_BEHIND: Final = timedelta(hours=6)
-"""Most slices have started by then, and need no note as waiting."""
+"""Most slices have started by this time, and need no note that they wait."""
 _LOGGER: Final = logging.getLogger("tidemark.center")
 _KEPT_AT_ONCE: Final = 25_000
 _ENDS: Final = frozenset({Event.COMPLETED, Event.FAILED, Event.CANCELLED, Event.INTERRUPTED})
@@ -95,7 +95,7 @@ class DependencyCenter:
 
     @property
     def store(self) -> StateStore:
-        """The store of everything that it knows."""
+        """The state store, which has everything that the center knows."""
         return self._store
 
     def report(

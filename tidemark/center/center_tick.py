@@ -54,7 +54,7 @@ _STORAGE_SECONDS: Final = 10.0
 _SLICES_SECONDS: Final = 60.0
 _ICEBERG_SECONDS: Final = 10.0
 _STORAGE_AT_ONCE: Final = 1.0
-"""Seconds after which no further table is checked; the next time continues there."""
+"""Seconds after which no further table is checked; the next check continues there."""
 
 
 class CenterTick:

@@ -26,9 +26,9 @@ _ANNOUNCES: Final = frozenset({Event.QUALITY_PASSED, Event.QUALITY_IGNORED})
 def early_reads(
     graph: DependencyGraph, memory: CenterMemory, read: StateReader, facts: Iterable[Fact], until: datetime
 ) -> frozenset[InputRead]:
-    """As of before these facts, for facts that announce rows.
+    """The reads before these facts, for facts that announce rows.
 
-    If a slice is computed and passes its rules in one commit, it had no readers, and the store is not asked.
+    A slice that is computed and passes its rules in one commit had no readers, so the store is not asked.
     """
     index, readers = memory.index, set[Slice]()
     announced = [fact.slice for fact in facts if fact.event in _ANNOUNCES and fact.slice.entity in graph]

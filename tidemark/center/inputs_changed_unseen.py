@@ -27,7 +27,7 @@ _FINISHED: Final = (Event.COMPLETED, Event.BACKFILLED)
 def inputs_changed_unseen(
     graph: DependencyGraph, memory: CenterMemory, read: StateReader, facts: Iterable[Fact]
 ) -> frozenset[Slice]:
-    """The slices of facts whose run ends now, and missed rows of an input.
+    """The slices whose run ends with these facts and missed rows of an input.
 
     The store is asked only about slices with an input that has a transition since the start.
     """

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.slice import Slice
 
 AHEAD: Final = timedelta(days=1)
-"""Slices downstream that end later are ignored."""
+"""Downstream slices that end after this time are ignored."""
 LOOKED_AT: Final = 5_000
 """Slices to look at in one step; others wait for a later step, as if they had no promise."""
 _KEPT_FOR: Final = timedelta(minutes=30)
@@ -105,7 +105,7 @@ class MarginOrder:
                 self._latest[slice_] = self._latest_of(slice_, below[slice_])
 
     def _is_of(self, slice_: Slice) -> bool:
-        """Whether a slice leads to a promise, and its readers wait for it, or will: a backfill is to rebuild it."""
+        """Whether a slice leads to a promise, and its readers wait for it, or will wait for its backfill."""
         if slice_.entity not in self._promising:
             return False
         status = self._center.memory.index.status(slice_)

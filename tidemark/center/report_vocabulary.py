@@ -1,4 +1,4 @@
-"""Events that other systems may report about a slice, by who makes it.
+"""Events that other systems may report about a slice, by the system that makes the slice.
 
 The state machine has more events: decisions of the center cannot be reported, and a slice that the project does not
 compute is never launched.

@@ -1,8 +1,8 @@
 """The earlier reports of slices, by which `late_report` decides whether a report is late.
 
-Other schedulers, and messages, report earlier runs after later ones, and one run more than once. A slice keeps its last
-run alone, so that the store is asked: only where a report is of another run than that, or of one that is over, or of
-data that other systems make.
+Other schedulers and messages may report earlier runs after later runs, and a run more than once. A slice keeps only
+its last run. So the store is asked if a report belongs to another run or to a run that has ended, or is about data of
+another system.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 NOTHING_BEFORE: Final[Before] = MappingProxyType({})
 _JUDGED: Final = REPORTED_BY_RUNS | {Event.OBSERVED, Event.DELETED}
 _NAMES_RUN: Final = frozenset({Event.LAUNCHED, Event.FORCED})
-"""The first transition of a report that implies others names the run; those after it do not."""
+"""If a report implies several transitions, only the first one names the run."""
 
 
 def is_judged(fact: Fact, graph: DependencyGraph) -> bool:
@@ -48,7 +48,7 @@ def is_judged(fact: Fact, graph: DependencyGraph) -> bool:
 
 
 def report_of(fact: Fact) -> ReportBefore:
-    """The part of a fact that later ones are compared with."""
+    """The part of a fact that is compared with later facts."""
     return ReportBefore(fact.data.run_id, fact.event, fact.event_time, fact.event_id.startswith(OF_DAGSTER))
 
 

@@ -74,7 +74,7 @@ class SensorHost:
         return self._requests.take()
 
     def _is_active(self, instance: dg.DagsterInstance) -> bool:
-        """One daemon uses a storage: the next sensor after a reload need not wait for the last one."""
+        """Only one daemon uses a storage, so the sensor after a reload need not wait for the previous sensor."""
         if self._lease is None:
             storage = instance.run_storage.get_run_storage_id()  # type: ignore[attr-defined]  # all SQL storages have it
             holder = f"sensor of {storage}"

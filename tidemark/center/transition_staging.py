@@ -189,7 +189,7 @@ class Staging:
                 yield event
 
     def _brings_rows_for(self, slice_: Slice) -> bool:
-        """Whether the same commit has rows of an input that an active run without a manifest has not seen."""
+        """Whether this commit has rows of an input that an active run without a manifest has not seen."""
         if not is_running_unseen(self._memory, slice_):
             return False
         staged = (*(self._below.transitions if self._below else ()), *self.transitions)

@@ -195,7 +195,7 @@ class WidenedNeeds:
 
 
 def _shortened(slices: tuple[Slice, ...]) -> str:
-    """The first ones, and the number of others."""
+    """The first slices, and the number of the others."""
     more = f" and {len(slices) - _SHOWN:,} more" if len(slices) > _SHOWN else ""
     return ", ".join(map(str, slices[:_SHOWN])) + more
 

@@ -92,7 +92,7 @@ class AlertWatch:
     def poll(self, instance: dg.DagsterInstance) -> None:
         """The lease is held: start a check for alerts, and send due messages.
 
-        Report to Dagster which promises are at risk, or no longer; a limited number at once.
+        Report promises to Dagster that are at risk, or no longer at risk; a limited number at once.
         """
         if self._thread is None or not self._thread.is_alive():
             self._thread = Thread(target=self._serve, name="alerts", daemon=True)

@@ -1,6 +1,6 @@
 """Draws the key path of a promise for Dagster's pages: predicted bars against `ready_by`.
 
-The SVG has few enough characters that Dagster shows it without a button; if there are too many slices, the last ones
+The SVG is short, because Dagster hides a long one behind a button. If there are too many slices, only the last ones
 are drawn.
 """
 

@@ -57,7 +57,7 @@ class Baseline:
     path: tuple[PathStep, ...] = ()
     causes: tuple[str, ...] = ()
     cause_keys: tuple[str, ...] = ()
-    """The subject of each of `causes` without changing figures: an alert is sent once for each."""
+    """The subjects of `causes`, without figures that change: an alert is sent once for each subject."""
 
     @property
     def cause(self) -> str:

@@ -156,7 +156,7 @@ class SliceSource:
         return times.of_new_code() if entity in self.of_new_code else times
 
     def _longer(self, sized: SizedTimes, entity: str, excess: float, groups: Groups) -> float:
-        """Seconds more than usual, by the medians."""
+        """The seconds above the usual duration, by medians."""
         at = self.now.timestamp()
         return sized.times(entity, excess).typical(at, groups) - self.history.times(entity).typical(at, groups)
 

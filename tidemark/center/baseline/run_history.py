@@ -180,7 +180,7 @@ class RunHistory:
             took.extend(replace(observed, amount=share) for observed in reversed(several))
 
     def _begun(self, slice_: Slice, ended: float, launched: float | None) -> float | None:
-        """When a run reached a slice; if its start is reported only with its end, when it was launched."""
+        """The time at which a run reached a slice; the launch if the start is only reported with the end."""
         begun = self.running.get(slice_)
         if begun == ended and launched is not None:
             return max(launched, self._under_way.ended_before(slice_))

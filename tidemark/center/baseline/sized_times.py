@@ -1,7 +1,7 @@
 """Durations of slices with inputs of unusual size, present or predicted.
 
-A missing input has its usual size, changed by the size of its own inputs: sizes propagate down the graph as far as past
-slices had more rows when their inputs had.
+A missing input has its usual size, changed by the size of its own inputs: sizes propagate down the graph, as far as
+past slices had more rows when their inputs had more rows.
 """
 
 from __future__ import annotations

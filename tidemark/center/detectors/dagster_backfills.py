@@ -63,7 +63,7 @@ class DagsterBackfillDetector:
         self._gone = gone
 
     def _try_to_complete(self, instance: dg.DagsterInstance, backfill: OpenBackfill) -> None:
-        """Try to complete it; a backfill with invalid keys or a too large size stays as it is in Dagster."""
+        """Try to complete it; a backfill that is too large, or has invalid keys, stays unchanged in Dagster."""
         try:
             self._complete(backfill)
         except TerminalError as error:

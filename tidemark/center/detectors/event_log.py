@@ -198,7 +198,7 @@ class EventLogDetector:
         )
 
     def _next(self, after: int) -> list[EventLogRecord]:
-        """The next records of all kinds in order, up to where each kind was read."""
+        """The next records of all kinds, in order, up to the last position that was read of every kind."""
         by_kind = [
             self.instance.event_log_storage.get_event_records(
                 EventRecordsFilter(event_type=kind, after_cursor=after), limit=_AT_ONCE, ascending=True

@@ -18,7 +18,7 @@ OLD_SECONDS: Final = 600.0
 
 
 class Tail:
-    """No new records appear up to `safe_cursor`; the numbers seen above it are remembered.
+    """No new records appear up to `safe_cursor`. The log remembers the numbers that it has seen above it.
 
     `monotonic` gives the time of the first sight, `now` (epoch seconds) the age of a record.
     """

@@ -168,7 +168,7 @@ class OutsideDetector:
         return now < end + probe.recheck_for
 
     def _was_seen(self, slice_: Slice) -> bool:
-        """Whether a probe saw its data; a person may take a slice for complete that no probe finds."""
+        """Whether a probe saw its data; a person may report a slice as complete that no probe finds."""
         history = self._center.store.read.history(slice_)
         arrival = next((step for step in reversed(history) if step.event in _ARRIVALS), None)
         return arrival is not None and arrival.who in (WITNESS, LATECOMER, AGAIN)
@@ -176,7 +176,7 @@ class OutsideDetector:
     def _is_other(self, entity: Entity, slice_: Slice, sight: Sight, status: SliceStatus) -> bool:
         """Whether the data changed; without a noted content, the first sight counts.
 
-        Rows that broke a rule are replaced by other ones: its readers must not get the broken ones.
+        If other rows replace rows that broke a rule, readers must not get the broken rows.
         """
         is_looked_at = entity.probe is not None and (entity.probe.recheck_for or _is_wanted(entity, status))
         if status.run_state is not _THERE or not is_looked_at:
@@ -207,7 +207,7 @@ def _facts(
 ) -> Iterator[Fact]:
     slice_, sight = settled.slice, settled.sighting.sight
     is_first = status == SliceStatus()
-    # A probe tells what is there when it looks: reports that came before the look are older, also where the data did.
+    # A probe sees the data at the time of its look: reports before the look are older, even if the data is older too.
     seen = _first_seen(settled) if is_first else settled.sighting.at
     who = (WITNESS if settled.is_witnessed else LATECOMER) if is_first else AGAIN
     event_id = f"probe:{slice_}:{status.generation}:{seen.isoformat()}"

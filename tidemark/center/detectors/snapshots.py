@@ -78,9 +78,9 @@ class SnapshotDetector:
         return str(self._center.graph.entity(name).period)
 
     def _of_lost_tag(self, slice_: Slice, candidate: Candidate, now: datetime) -> list[Fact]:
-        """A passed slice with a lost tag: tagged again by the stored transitions.
+        """A slice with a lost tag is tagged again if the transitions say that this version passed.
 
-        If these have another version, or something else, the slice is requested and checked again.
+        Otherwise the slice is requested and checked again.
         """
         status, snapshot = self._center.status(slice_), candidate.snapshot
         if status.run_state is not RunState.COMPLETED or candidate.verdict is not CandidateVerdict.PENDING:

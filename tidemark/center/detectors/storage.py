@@ -175,7 +175,7 @@ class StorageDetector:
 
 
 def _told_here(history: list[Transition]) -> int | None:
-    """When the data's trouble was found here; None for other troubles."""
+    """The time at which this detector found the trouble of the data; None for other troubles."""
     began = None
     for at in range(len(history) - 1, -1, -1):
         if history[at].event not in _OF_DATA:

@@ -124,7 +124,7 @@ def _number(values: Mapping[str, object], name: str) -> int | None:
 
 
 def _figure(values: Mapping[str, object], name: str) -> float | None:
-    """Other assets may use the name for anything: other values are ignored."""
+    """A number in the metadata; None for other values, because other assets may use the name."""
     value = values.get(name)
     is_figure = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < INT64.stop
     return value if is_figure else None  # type: ignore[return-value]

@@ -68,7 +68,7 @@ def agree_with_plan(
     """The entity with the inputs of its Python function: its parameters, at the offsets in its plans.
 
     Without plans (`reads` is None), or if they leave an offset open, the offset is the one in YAML, or the natural one.
-    What plans leave open is then a difference and does not stop the entity from being computed.
+    An offset that plans leave open is then a difference, and does not stop the entity from being computed.
     """
     known = {
         name: reads[name] if reads and name in reads else Read(name, where, undecidable=_UNUSED) for name in parameters

@@ -140,7 +140,7 @@ def _singled_out(parts: Iterable[Bound], first: int, changes: set[int]) -> set[i
     numbers = {number for part in parts for number in _numbers(part)}
     turns = _turns(first) if any(isinstance(part, Call) and part.name in _UNITS for part in parts) else set()
     counts = {0, *(sign * number for number in numbers if abs(number) <= _COUNT_LIMIT for sign in (1, -1))}
-    if turns and len(numbers - {0}) <= _SUMMED:  # two shifts of one turn, one on each side of a comparison
+    if turns and len(numbers - {0}) <= _SUMMED:  # two shifts of a turn of a month, one on each side
         counts |= {first + second for first, second in combinations(counts, 2)}
     months = {sign * count for part in parts for count in _months(part) for sign in (1, -1)}
     named |= {moved for day in named for count in months if (moved := _by_months(day, count)) is not None}

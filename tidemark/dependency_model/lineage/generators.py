@@ -22,7 +22,7 @@ _OF_LIST_OR_MAP: Final = frozenset(["col", "key", "value"])
 
 @dataclass(frozen=True, slots=True)
 class MadeColumns:
-    """`names` are certain. The type of the data decides which of `possible` there are; None is any name."""
+    """`names` always exist. The type of the data decides which names of `possible` exist; None means any name."""
 
     names: tuple[str, ...] = ()
     possible: frozenset[str] | None = frozenset()

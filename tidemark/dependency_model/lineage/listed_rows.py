@@ -52,7 +52,7 @@ def with_its_rows(constraint: Constraint, target: Occurrence, others: Sequence[C
 
 
 def listed_rows(condition: Bound) -> frozenset[Bound]:
-    """The listed rows that a condition uses, outside queries in it: of these another row may decide."""
+    """The listed rows that a condition uses, without those of its sub-queries, where another row may decide."""
     rows, seen, stack = set[Bound](), set[int](), [condition]
     while stack:
         part = stack.pop()
@@ -65,7 +65,7 @@ def listed_rows(condition: Bound) -> frozenset[Bound]:
 
 
 def _is_certain(constraint: Constraint, target: Occurrence, tables: frozenset[Occurrence]) -> bool:
-    """Whether it speaks of these tables alone, each with a row."""
+    """Whether it uses only these tables, each with a row."""
     parts = list(value_parts(constraint.condition))
     made_up = frozenset[object]().union(*constraint.sides.get(target, ()))
     return tables_in(constraint.condition) <= tables and not any(

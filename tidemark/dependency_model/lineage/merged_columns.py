@@ -1,7 +1,8 @@
 """FULL JOINs by equality: `coalesce(a.dt, b.dt)` is the date of each side's own rows.
 
-A condition on the merged column holds of each side's column. A row for which it is false is not in the result, and the
-row that it would be joined to has the same value: the condition is false for that row as well, with a partner or not.
+A condition on the merged column also applies to the column of each side. A row for which it is false is not in the
+result. The row that it is joined to has the same value, so the condition is false for that row too, with or without a
+partner.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _ANY = Literal(Special.UNKNOWN)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FullJoins:
-    """Items that FULL JOINs put together; each of `columns` has one member an item, the first item's first.
+    """Items that FULL JOINs combine. Each entry of `columns` has one member for each item, in the order of the items.
 
     `own_sides` are the places of these joins among the sides of each occurrence.
     """
@@ -40,7 +41,7 @@ class FullJoins:
     own_sides: Mapping[Occurrence, range]
 
     def members(self, condition: Bound) -> Iterator[Bound]:
-        """A condition on merged columns alone, as it holds of each item's own rows."""
+        """A condition on merged columns alone, rewritten for the rows of each item."""
         if any(
             isinstance(part, Column) and part.occurrence in self.own_sides
             for part in walk(_replaced(condition, self._of_item(None)))
@@ -87,7 +88,7 @@ def derived(condition: Bound, joins: Sequence[FullJoins], sides: Sides) -> Itera
 def equal_columns(
     known: Sequence[tuple[Bound, ...]], conditions: Sequence[Bound], left: JoinSource | None, right: JoinSource | None
 ) -> list[tuple[Bound, ...]]:
-    """The columns that one more FULL JOIN makes one: what was merged before, with what the new item's equals."""
+    """The columns that one more FULL JOIN merges: earlier merged columns, with equal columns of the new item."""
     columns: list[tuple[Bound, ...]] = []
     for condition in conditions:
         if not isinstance(condition, Call) or condition.name != "=":
@@ -109,7 +110,7 @@ def _merged(bound: Bound) -> list[Bound]:
 
 
 def _replaced(bound: Bound, find: Callable[[Bound], Bound | None]) -> Bound:
-    """An expression with something else for what is found in it."""
+    """An expression with its parts replaced by other expressions."""
     known: dict[int, Bound] = {}
     for part in inside_out(bound):
         known[id(part)] = find(part) or _rebuilt(part, known)

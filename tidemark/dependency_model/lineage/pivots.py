@@ -20,7 +20,7 @@ def behind_pivot(relation: Relation, node: Any, veil: Veil) -> Relation:
 
 
 def _unpivot(relation: Relation, node: Any) -> Relation:
-    """UNPIVOT: a row for each listed column; the other columns stay as they are."""
+    """UNPIVOT: a row for each listed column; the other columns stay unchanged."""
     (field,) = node.args["fields"]
     sources = [_names(option) for option in field.expressions]
     listed = frozenset(name for names in sources for name in names)

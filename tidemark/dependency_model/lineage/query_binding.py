@@ -1,8 +1,8 @@
 """Binds a query's tree to relations: it resolves names, and puts conditions where they restrict rows.
 
-A query gives one relation for each way that its rows can come by. A UNION in a FROM clause makes several relations of
-the SELECT over it, one a branch, so that a filter above it applies to each branch. CTEs and views are bound again at
-each mention, because each mention can be filtered differently.
+A query gives one relation for each way in which its rows can arise. A UNION in a FROM clause makes several relations
+of the SELECT over it, one a branch, so that a filter above it applies to each branch. CTEs and views are bound again
+at each mention, because each mention can be filtered differently.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from tidemark.errors import QueryError
 
 WAYS_LIMIT: Final = 32
-"""The most ways that stay apart. More are merged into one, and filters above them do not restrict what is below."""
+"""The most separate ways. More ways are merged into one, and filters above it do not restrict the ways below."""
 OCCURRENCE_LIMIT: Final = 2_000
 DEPTH_LIMIT: Final = 240
 """The deepest nesting of queries. Spark's parser fails between 120 and 240 brackets, or at about 60 CTEs in a row."""
@@ -227,7 +227,7 @@ class Binder:
         ]
 
     def _qualified(self, node: Any) -> QueryError:
-        """The error for a table after a schema that is not its entity's."""
+        """The error for a table with a schema that does not belong to its entity."""
         name, known = node.name.lower(), {**self.tables.tables, **self.tables.views}
         named = [other for other in (name, f"{node.db}_{name}".lower()) if other in known]
         hint = f"write {' or '.join(named)}" if named else did_you_mean(name, known)
@@ -255,7 +255,7 @@ class Binder:
         return [_rename(way, table.columns) for way in ways] if table.columns else ways
 
     def _anchor(self, table: CommonTable) -> Relation:
-        """The columns of a recursive CTE as it sees them itself: made of the columns of its first rows."""
+        """The columns of a recursive CTE inside itself, made from the columns of its first rows."""
         begin = merge_ways(self.relations(_branches(table.node)[0], table.names, None))
         names = table.columns if len(table.columns) == len(begin.columns) else tuple(begin.columns)
         columns = {name: Opaque((bound,)) for name, bound in zip(names, begin.columns.values(), strict=True)}

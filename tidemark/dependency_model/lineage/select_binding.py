@@ -159,7 +159,7 @@ class SelectBinder:
             self._merge_columns(side, left, item, conditions)
 
     def _merge_columns(self, side: str, left: Sequence[Item], item: Item, conditions: Sequence[Bound]) -> None:
-        """Note which columns a FULL JOIN makes one; a later RIGHT JOIN hides them."""
+        """Note which columns a FULL JOIN merges; a later RIGHT JOIN hides them."""
         if side == "FULL":
             known = self.full_joins.columns if self.full_joins else ()
             columns = equal_columns(known, conditions, left[0].source if len(left) == 1 else None, item.source)
@@ -304,7 +304,7 @@ class SelectBinder:
             self._constrain(condition, targets)
 
     def check_order(self, listed: Relation) -> None:
-        """ORDER BY and its like name columns of the list, else of FROM. Raises QueryError."""
+        """ORDER BY and similar clauses name columns of the select list, or else of FROM. Raises QueryError."""
         translator = Translator(Scope(self.binder.query, self.scope, [Item("", listed, None)]), self)
         for name in ("order", "sort", "cluster", "distribute"):
             clause = self.node.args.get(name)

@@ -462,7 +462,7 @@ def _anonymous(translator: Translator, node: Any) -> Bound:
 
 
 def _struct(translator: Translator, node: Any) -> Bound:
-    """`struct(dt AS d, id)` and `named_struct('d', dt)`, which the parser reads alike."""
+    """`struct(dt AS d, id)` and `named_struct('d', dt)`; the parser gives the same tree for both."""
     is_named = [isinstance(part, exp.PropertyEQ) for part in node.expressions]
     values = [
         translator.bind(part.expression if named else part)
@@ -475,7 +475,7 @@ def _struct(translator: Translator, node: Any) -> Bound:
 
 
 def _dot(translator: Translator, node: Any) -> Bound:
-    """A field of what is no column: `struct(dt AS d).d`."""
+    """A field of an expression that is not a column: `struct(dt AS d).d`."""
     if not isinstance(node.expression, exp.Identifier):
         return translator.opaque(node)
     return field_of(translator.bind(node.this), node.expression.name.lower())

@@ -28,7 +28,7 @@ class ListedFile:
 
 
 def digest_of(*texts: str) -> str:
-    """A name for content that these texts describe."""
+    """A name for the content that these texts describe."""
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:32]
 
 

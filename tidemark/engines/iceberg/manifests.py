@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from tidemark.system.table_location import TableLocation
 
 WrittenManifests = dict[str, tuple[ManifestFile, datetime]]
-"""By digest, manifests that this process has written, and when."""
+"""The manifests that this process has written, by digest, with the time."""
 _TRUSTED: Final = timedelta(hours=12)
 """The time for which a written manifest is surely there. Unused ones are deleted after a day."""
 _MOST_WRITTEN: Final = 10_000

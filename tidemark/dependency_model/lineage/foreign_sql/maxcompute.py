@@ -21,7 +21,7 @@ _ADD: Final = {"dd": "date_add", "day": "date_add", "mm": "add_months", "month":
 
 
 def maxcompute_edits(text: str) -> Iterator[TextEdit]:
-    """An edit for each name, pattern and unit that means something else in Spark."""
+    """An edit for each name, pattern and unit with another meaning in Spark."""
     code = code_of(text)
     for call in _CALL.finditer(code):
         name, end = call[1].lower(), _closing(code, call.end())

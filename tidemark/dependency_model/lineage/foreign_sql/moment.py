@@ -4,8 +4,8 @@ A query runs on its entity's clock, which decides dates and texts of instants. D
 possible.
 
 A run of another system follows the data: the run for the slice `[start, end)` is planned at `end`. So the business
-date, the day before the run, is the day before `end`, and a data interval's start is `start`. The last day is the
-slice's own: for an hour its own day, while the business date is the day before the run's.
+date, the day before the run, is the day before `end`, and a data interval's start is `start`. For an hour, the last
+day is the day of the hour, but the business date is the day before the run.
 """
 
 from __future__ import annotations

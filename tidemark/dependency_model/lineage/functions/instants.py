@@ -200,7 +200,7 @@ def _shown(conversion: Conversion, instant: int) -> int:
 
 
 def _month_days(day: int) -> int:
-    """Months and days in one number, with 32 days a month: Java's calendar counts whole months so."""
+    """Months and days in one number, with 32 days a month, as Java's calendar counts whole months."""
     as_date = date_of(day)
     return (as_date.year * 12 + as_date.month) * 32 + as_date.day
 

@@ -20,7 +20,7 @@ _DIGIT: Final = re.compile(r"\d", re.ASCII)
 
 
 def has_shape(texts: Value) -> bool:
-    """Whether the characters at a place of all texts are alike."""
+    """Whether the characters at a place are the same in all texts."""
     return isinstance(texts, Range) and texts.is_shaped
 
 
@@ -68,7 +68,7 @@ def _split_part(text: str, delimiter: str, number: int) -> slice:
 
 
 def _up_to(text: str, delimiter: str, count: int) -> slice:
-    """`substring_index`: what comes before a delimiter, counted from the start or from the end."""
+    """`substring_index`: the text before a delimiter, counted from the start or from the end."""
     parts = text.split(delimiter) if delimiter and count else []
     if abs(count) >= len(parts):
         return slice(0, len(text) if parts else 0)
@@ -78,7 +78,7 @@ def _up_to(text: str, delimiter: str, count: int) -> slice:
 
 
 def _by_place(place: Callable[..., slice]) -> Function:
-    """A function of one text and further arguments: texts among them hold no digits, or only one text is known."""
+    """A function of one text and further arguments. These contain no digits, or only one text is possible."""
 
     def function(conversion: Conversion, text: Value, *others: Value) -> Value:
         def part(texts: Range, *given: Range) -> Value:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 MARK: Final = "\u00a7"
-"""Separates table and column in the names of an input's columns; names of users do not contain it."""
+"""Separates table and column in the names of an input's columns; other names do not contain it."""
 
 
 @dataclass(frozen=True, slots=True)
