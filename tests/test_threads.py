@@ -59,5 +59,5 @@ def survives(tree: ast.Module, name: str, seen: frozenset[str] = frozenset()) ->
 
 
 def test_each_thread_survives_or_its_end_is_noticed() -> None:
-    found = {place: survives(tree, ast.unparse(target).rpartition(".")[2]) for place, tree, target in threads()}
-    assert {place for place, is_safe in found.items() if not is_safe} == set(ENDS_OTHERWISE)
+    safety = {place: survives(tree, ast.unparse(target).rpartition(".")[2]) for place, tree, target in threads()}
+    assert {place for place, is_safe in safety.items() if not is_safe} == set(ENDS_OTHERWISE)

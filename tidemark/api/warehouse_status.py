@@ -213,8 +213,8 @@ class WarehouseStatus:
         """A warning that no center runs, or that the active one does not work; empty otherwise, and for the past."""
         if self._is_past or self.without_center or self.store is None:
             return self.without_center
-        found = StoredHealth(self.store.database).get()
-        return f"the center does not work: {found}; its log says why" if found else ""
+        trouble = StoredHealth(self.store.database).get()
+        return f"the center does not work: {trouble}; its log says why" if trouble else ""
 
     def broken_rules(self, slices: Iterable[Slice]) -> list[str]:
         """Results of failed rules for a few slices: `orders@2026-03-24: unique: 2 rows ..`."""

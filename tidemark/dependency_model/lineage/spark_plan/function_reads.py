@@ -77,7 +77,7 @@ def _tables(ways: Sequence[Relation]) -> frozenset[str]:
 
 
 def _add(all_needed: dict[str, Needed], ordinal: int, tables: frozenset[str], needed: Mapping[str, Needed]) -> None:
-    """Adds the slices of one business time; if they are unknown at one time, the whole read is."""
+    """Adds the slices of one business time. If they are unknown at one time, the whole read is unknown."""
     for name in sorted(tables):
         known, new = all_needed.setdefault(name, {}), needed.get(name, {})
         if isinstance(known, str) or isinstance(new, str):
