@@ -174,8 +174,23 @@ def test_it_is_let_run_under_a_service(tmp_path: Path) -> None:
         first = home.queued(tags, run_id=tags["tidemark/run"])
         instance.report_run_failed(first)
         again = home.queued(tags, parent_run_id=first.run_id, root_run_id=first.run_id)
-        with pytest.raises(WorkersDownError):  # it comes as far as to look for a host of workers
-            instance.run_launcher.launch_run(LaunchRunContext(again, None))
+        copied = home.queued(tags)
+        for run in (again, copied):
+            with pytest.raises(WorkersDownError):  # it comes as far as to look for a host of workers
+                instance.run_launcher.launch_run(LaunchRunContext(run, None))
+        doubled = home.queued({**tags, "dagster/run_key": first.run_id})
+        instance.run_launcher.launch_run(LaunchRunContext(doubled, None))
+        assert _run(home, doubled).status is dg.DagsterRunStatus.CANCELED
+
+
+def test_a_run_with_copied_tags_makes_a_generation(home: RepeatedRuns) -> None:
+    tags = home.asked
+    home.run({**tags, "dagster/run_key": tags["tidemark/run"]})
+    assert home.tick() == [f"kpi@{DAY}"]
+    home.world.end(f"kpi@{DAY}")
+    home.run(tags)
+    assert home.tick() == [f"kpi@{DAY}"]
+    assert home.world.generation("clean") == 2
 
 
 def test_copied_tags_say_nothing(home: RepeatedRuns) -> None:

@@ -25,7 +25,7 @@ from tidemark.system.settings import Settings
 from tidemark.warm_runs.close_runs import tell_end
 from tidemark.warm_runs.errors import WorkersDownError
 from tidemark.warm_runs.host_socket import ask
-from tidemark.warm_runs.run_identity import RUN_TAG, own_tag
+from tidemark.warm_runs.run_identity import RUN_TAG, is_of_sensor, own_tag
 from tidemark.warm_runs.run_journal import Journal
 from tidemark.warm_runs.shared_runs import SharedRuns
 from tidemark.warm_runs.worker_options import DEFAULT_OPTIONS, WarmWorkerOptions, host_folder
@@ -119,10 +119,10 @@ class WarmRunLauncher(RunLauncher["DagsterInstance"], ConfigurableClass):
         """Whether a center already has a run for the sensor's request.
 
         A killed daemon requests the runs of its last tick again, which a center may have taken over since. A run that
-        repeats another one was requested by a person.
+        repeats another one, or has copied tags, was requested by a person.
         """
         asked = own_tag(run, RUN_TAG)
-        return asked not in ("", run.run_id) and self._instance.has_run(asked)
+        return asked != run.run_id and is_of_sensor(run) and self._instance.has_run(asked)
 
     def terminate(self, run_id: str) -> bool:
         run = self._instance.get_run_by_id(run_id)

@@ -43,6 +43,11 @@ def own_tag(run: DagsterRun, name: str) -> str:
     return "" if is_repeated(run) else run.tags.get(name, "")
 
 
+def is_of_sensor(run: DagsterRun) -> bool:
+    """Whether the sensor requested a run, rather than a person who copied the tags of another one."""
+    return own_tag(run, RUN_TAG) == run.tags.get(_KEY_TAG)
+
+
 def run_of_launch(instance: DagsterInstance, launch: str) -> DagsterRun | None:
     """The run of a launch. Of several with its id it is the first, and never a repeated one."""
     run = instance.get_run_by_id(launch)
@@ -55,7 +60,7 @@ def run_of_launch(instance: DagsterInstance, launch: str) -> DagsterRun | None:
 def launch_of(instance: DagsterInstance, run: DagsterRun) -> str:
     """The id of the launch that a run carries out; its own id if there is none."""
     asked = own_tag(run, RUN_TAG)
-    if not asked or asked == run.tags.get(_KEY_TAG):
+    if not asked or is_of_sensor(run):
         return asked or run.run_id
     first = run_of_launch(instance, asked)
     return asked if first is None or first.run_id == run.run_id else run.run_id
