@@ -123,7 +123,7 @@ def _cheapest(
 
 
 def cost(points: Points, weights: Sequence[float], files: float, steps: Sequence[tuple[int, int]]) -> float:
-    """Files that a filter on one value reads, by the weights of the keys, if all rows were `points` in `files` files."""
+    """Files that a filter on one value reads, by the keys' weights, if all rows were `points` in `files` files."""
     order = np.arange(points.rows)
     starts = np.zeros(1, dtype=np.int64)
     for number, (column, parts) in enumerate(steps):
