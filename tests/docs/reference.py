@@ -52,7 +52,7 @@ def settings_page() -> str:
     """The settings of tidemark.yaml and their variables."""
     lines = ["# Settings", "", _MADE, ""]
     lines += [
-        "Written in `tidemark.yaml`, or as a variable, which overrides the file. Passwords stand in variables only.",
+        "Write a setting in `tidemark.yaml`, or as a variable, which overrides the file. Set passwords only as variables.",
         "",
     ]
     lines += ["| in `tidemark.yaml` | variable | default | |", "| --- | --- | --- | --- |"]
