@@ -52,7 +52,7 @@ def settings_page() -> str:
     """The settings of tidemark.yaml and their variables."""
     lines = ["# Settings", "", _MADE, ""]
     lines += [
-        "Write a setting in `tidemark.yaml`, or as a variable, which overrides the file. Set passwords only as variables.",
+        "Write a setting in `tidemark.yaml` or as a variable. The variable wins. Set passwords only as variables.",
         "",
     ]
     lines += ["| in `tidemark.yaml` | variable | default | |", "| --- | --- | --- | --- |"]
