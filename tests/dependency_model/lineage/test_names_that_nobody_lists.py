@@ -163,6 +163,12 @@ def test_a_pipe_operator_that_spark_does_not_have_is_named() -> None:
         read_query("FROM orders |> RENAME js AS text |> WHERE dt = :biz_date")
 
 
+@pytest.mark.parametrize("table", ["IDENTIFIER('orders')", "f(TABLE(orders))", "f(TABLE orders)"])
+def test_a_function_that_hides_a_table_is_refused(table: str) -> None:
+    with pytest.raises(QueryError, match="a function hides the table that is read"):
+        infer([read_query(f"SELECT * FROM {table} WHERE dt = :biz_date")], DOWN, SUBJECTS)
+
+
 def test_pipe_operators_that_are_read() -> None:
     sql = "FROM orders o |> JOIN users u ON u.user_id = o.user_id AND u.dt = o.dt |> WHERE o.dt = :biz_date |> LIMIT 3"
     assert {str(read) for read in infer([read_query(sql)], DOWN, SUBJECTS).values()} == {"Set 0"}

@@ -56,6 +56,7 @@ WAYS_LIMIT: Final = 32
 OCCURRENCE_LIMIT: Final = 2_000
 DEPTH_LIMIT: Final = 240
 """The deepest nesting of queries. Spark's parser fails between 120 and 240 brackets, or at about 60 CTEs in a row."""
+_HIDING_TABLES: Final = frozenset(["identifier", "table"])
 CONSTANTS_LIMIT: Final = 20
 """The most rows of VALUES that are evaluated."""
 QUERY_LIMIT: Final = 20_000
@@ -103,6 +104,7 @@ class Binder:
         """The relations of one FROM item, without its alias."""
         match node:
             case exp.Table() if isinstance(node.this, exp.Func):
+                self._refuse_hidden_table(node)
                 ways = [_table_function(node)]
             case exp.Table():
                 ways = self._table(node, names)
@@ -117,6 +119,13 @@ class Binder:
             ways = [behind_pivot(way, pivot, veil) for way in ways]
         columns = _column_aliases(aliased(node))
         return [_rename(way, columns) for way in ways] if columns else ways
+
+    def _refuse_hidden_table(self, node: Any) -> None:
+        """Raises QueryError for IDENTIFIER(..), and for a function of rows that reads a table."""
+        called = [part for part in node.find_all(exp.Anonymous) if str(part.this).lower() in _HIDING_TABLES]
+        if called or node.this.find(exp.Query):
+            expected = "the name of a table, or a query, in FROM"
+            raise self.query.error("a function hides the table that is read", node, expected=expected)
 
     def _with_ctes(self, node: Any, names: Mapping[str, CommonTable]) -> Mapping[str, CommonTable]:
         clause = node.args.get("with_")
@@ -163,7 +172,8 @@ class Binder:
     def _bind_enclosed(self, node: Any, names: Mapping[str, CommonTable], parent: Scope | None) -> list[Relation]:
         """A query in brackets, or joined tables in brackets."""
         inner = node.this
-        if isinstance(inner, (exp.Table, exp.Subquery)) and (joins := inner.args.get("joins")):
+        joins = inner.args.get("joins") or []
+        if isinstance(inner, exp.Table) or (isinstance(inner, exp.Subquery) and joins):
             bare = inner.copy()
             bare.set("joins", None)
             star = exp.Select(

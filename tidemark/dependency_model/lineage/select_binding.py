@@ -285,7 +285,7 @@ class SelectBinder:
             None,
             tuple(opened),
             tuple(self.indirect),
-            {item.alias: (item.relation, item.source) for item in self.scope.items if item.alias},
+            self._members(),
             self._ends_with_time(),
             any(item.relation.subtracts for item in self.scope.items),
             tuple(self.repeated),
@@ -294,6 +294,16 @@ class SelectBinder:
         for veil in veils:
             relation = veil_columns(relation, veil)
         return relation
+
+    def _members(self) -> dict[str, tuple[Relation, JoinSource | None]]:
+        """The items by name, also the items of joins in brackets."""
+        members: dict[str, tuple[Relation, JoinSource | None]] = {}
+        for item in self.scope.items:
+            if item.alias:
+                members[item.alias] = item.relation, item.source
+            elif item.source is None:
+                members.update(item.relation.members)
+        return members
 
     def _restrict_below(self, clause: Any, veils: Sequence[Veil], targets: frozenset[Occurrence]) -> None:
         """HAVING and QUALIFY restrict the rows of FROM by the values that no veil hides."""

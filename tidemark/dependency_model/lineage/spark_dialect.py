@@ -30,6 +30,12 @@ def _over(query: Any, clauses: frozenset[str] = frozenset()) -> Any:
     return exp.select("*").from_(query.subquery(_only_source(query), copy=False), copy=False)
 
 
+def _enclose(join: Any) -> None:
+    """`a JOIN b JOIN c ON .. ON ..` joins `a` to what `(b JOIN c ON ..)` is."""
+    if join.this.args.get("joins"):
+        join.set("this", exp.Subquery(this=join.this.copy()))
+
+
 def _only_source(query: Any) -> str | None:
     """The name of the one table that a query reads, which later operators may use."""
     source = query.args.get("from_")
@@ -68,6 +74,8 @@ class Parser(SparkParser):
         if first is not None and (joins := first.this.args.get("joins")):
             first.this.set("joins", None)
             query.set("joins", [*joins, *(query.args.get("joins") or ())])
+        for join in query.args.get("joins") or () if first is not None else ():
+            _enclose(join)
         return query
 
     def _build_pipe_cte(self, query: Any, expressions: list[Any], alias_cte: Any = None) -> Any:
@@ -110,9 +118,10 @@ class Parser(SparkParser):
         is_outer = self._curr.text.upper() in _OUTER
         is_clear = where is not None and all(column.table for column in where.find_all(exp.Column))
         kept = _FILTERED if is_clear and not is_outer and _only_source(query) is None else _JOINED
-        joined = self._parse_pipe_syntax_join(_over(query, kept))
+        joined: Any = self._parse_pipe_syntax_join(_over(query, kept))
         if joined is None:
             self.raise_error("Expected JOIN")
+        _enclose(joined.args["joins"][-1])
         return joined
 
 

@@ -883,3 +883,67 @@ TABLE d_orders |> JOIN (TABLE d_users) u USING (dt, user_id) |> WHERE dt = :biz_
 -- case: table_as_a_cte
 -- reads: d_orders = Set 0; d_users = Set 0
 WITH a AS (TABLE d_orders), b AS (SELECT * FROM a WHERE dt = :biz_date) SELECT * FROM b UNION ALL (SELECT * FROM d_users WHERE dt = :biz_date);
+
+-- case: comma_after_a_left_join
+-- reads: d_orders = Set 0; d_users = Set 0; d_clicks = Set 0
+SELECT * FROM d_orders o LEFT JOIN d_users u ON u.dt = o.dt AND u.user_id = o.user_id, d_clicks c WHERE o.dt = :biz_date AND c.dt = o.dt;
+
+-- case: joins_with_both_conditions_at_the_end
+-- reads: d_orders = Set 0; d_users = Set 0; d_clicks = Set 0
+SELECT * FROM d_orders o JOIN d_users u JOIN d_clicks c ON c.dt = u.dt ON u.dt = o.dt WHERE o.dt = :biz_date;
+
+-- case: rows_through_a_script
+-- reads: d_orders = Set 0; d_users = Set -1
+SELECT TRANSFORM (user_id, amount) USING 'cat' AS (u, a) FROM d_orders WHERE dt = :biz_date AND user_id IN (SELECT user_id FROM d_users WHERE dt = date_sub(:biz_date, 1));
+
+-- case: changed_rows_by_a_hash
+-- reads: d_orders = Set -1,0
+SELECT cur.user_id FROM d_orders AS cur LEFT OUTER JOIN d_orders AS prev ON prev.user_id <=> cur.user_id AND prev.dt = cur.dt - INTERVAL 1 DAY WHERE cur.dt = :biz_date AND md5(concat_ws('|', cur.a, cur.b)) <> md5(concat_ws('|', prev.a, prev.b));
+
+-- case: union_by_name_in_brackets
+-- reads: d_orders = Set 0; d_users = Set 0
+(SELECT * FROM d_orders WHERE dt = :biz_date) UNION ALL BY NAME (SELECT * FROM d_users WHERE dt = :biz_date);
+
+-- case: query_in_the_filter_of_an_aggregate
+-- reads: d_orders = Set 0; d_users = Set 0
+SELECT count(*) FILTER (WHERE user_id IN (SELECT user_id FROM d_users WHERE dt = :biz_date)) FROM d_orders WHERE dt = :biz_date;
+
+-- case: query_in_order_by
+-- reads: d_orders = Set 0; d_users = Set 0
+SELECT user_id FROM d_orders WHERE dt = :biz_date ORDER BY (SELECT max(x) FROM d_users WHERE dt = :biz_date);
+
+-- case: query_in_having
+-- reads: d_orders = Set 0; d_users = Set 0
+SELECT user_id, count(*) FROM d_orders WHERE dt = :biz_date GROUP BY user_id HAVING count(*) > (SELECT avg(x) FROM d_users WHERE dt = :biz_date);
+
+-- case: query_in_qualify
+-- reads: d_orders = Set 0; d_users = Set 0
+SELECT user_id FROM d_orders WHERE dt = :biz_date QUALIFY row_number() OVER (ORDER BY (SELECT max(x) FROM d_users WHERE dt = :biz_date)) = 1;
+
+-- case: query_in_a_join_condition
+-- reads: d_orders = Set 0; d_users = Set 0
+SELECT o.user_id FROM d_orders o JOIN d_users u ON u.user_id = (SELECT max(user_id) FROM d_users WHERE dt = o.dt) AND u.dt = o.dt WHERE o.dt = :biz_date;
+
+-- case: query_in_a_lateral_view
+-- reads: d_orders = Set 0; d_users = Set 0
+SELECT x FROM d_orders LATERAL VIEW explode(array((SELECT max(x) FROM d_users WHERE dt = :biz_date))) t AS x WHERE dt = :biz_date;
+
+-- case: pivot_then_join
+-- reads: d_orders = Set 0; d_users = Set 0
+SELECT * FROM d_orders PIVOT (sum(amount) FOR region IN ('n')) p JOIN d_users u ON u.dt = p.dt WHERE p.dt = :biz_date;
+
+-- case: tables_in_brackets
+-- reads: d_orders = Set 0; d_users = Set 0
+SELECT * FROM (d_orders), (d_users) WHERE d_orders.dt = :biz_date AND d_users.dt = d_orders.dt;
+
+-- case: left_join_in_brackets_and_a_table_in_brackets
+-- reads: d_orders = Set 0; d_users = Set 0; d_clicks = Set 0
+SELECT * FROM (d_orders o LEFT JOIN d_users u ON u.dt = o.dt), (d_clicks c) WHERE o.dt = :biz_date AND c.dt = o.dt;
+
+-- case: brackets_in_brackets
+-- reads: d_orders = Set 0; d_users = Set 0; d_clicks = Set 0
+SELECT * FROM ((d_orders o LEFT JOIN d_users u ON u.dt = o.dt), d_clicks c) WHERE o.dt = :biz_date AND c.dt = o.dt;
+
+-- case: joins_in_two_brackets
+-- reads: d_orders = Set 0; d_users = Set 0; d_clicks = Set 0
+SELECT * FROM ((d_orders o JOIN d_users u ON u.user_id = o.user_id AND o.dt = u.dt) JOIN d_clicks c ON c.dt = o.dt) WHERE o.dt = :biz_date;
