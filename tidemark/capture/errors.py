@@ -2,6 +2,7 @@
 
 CaptureError
 ├── ChangeFileError  a change file that cannot be used: none of its records was taken in
+│   ├── FileNameError    a name that does not say the first offset
 │   ├── CorruptFileError    truncated, or not of the kind that its name promises
 │   ├── FileTooBigError  expands to more than a pass can read
 │   └── MalformedLineError  a line that is not a change record
@@ -36,6 +37,22 @@ class ChangeFileError(CaptureError):
     """A change file that cannot be used; `path` is the file."""
 
     path: Path
+
+
+class FileNameError(ChangeFileError):
+    """A change file whose name does not say the first offset."""
+
+    @classmethod
+    def of(cls, path: Path, others: int) -> Self:
+        error = cls(
+            "a landed file has a name of another form, so it would not be read",
+            expected="the first offset with 12 digits, such as 000000000000.jsonl.gz",
+            found=f"{path.name}{f' and {others:,} more' if others else ''}",
+            where=str(path.parent),
+            hint="rename it, or move it out of the folder; a name that begins with a dot is ignored",
+        )
+        error.path = path
+        return error
 
 
 class CorruptFileError(ChangeFileError):

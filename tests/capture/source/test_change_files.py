@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.capture.streams import Stream, at, order
-from tidemark.capture.errors import CorruptFileError, MalformedLineError
+from tidemark.capture.errors import CorruptFileError, FileNameError, MalformedLineError
 from tidemark.capture.source.change_files import ChangeFile, check_file, landed_files, line_of, within
 from tidemark.capture.source.expanded_size import expanded_size
 from tidemark.capture.source_table import SourceTable, topic_of
@@ -33,12 +33,19 @@ def test_due_files_begin_with_the_one_that_may_hold_the_offset(
 
 def test_unfinished_and_foreign_files_are_left_alone(stream: Stream, tmp_path: Path) -> None:
     (tmp_path / "a" / ".000000000030.jsonl.gz.tmp").write_text("half")
-    (tmp_path / "a" / "notes.jsonl.gz").write_text("mine")
+    (tmp_path / "a" / "notes.txt").write_text("mine")
     os.mkfifo(tmp_path / "a" / "000000000030.jsonl.gz")
     (tmp_path / "a" / "000000000040.jsonl.gz").symlink_to("nowhere")
     assert len(landed_files(tmp_path, "a", 0)) == 3
     assert landed_files(tmp_path, "b", 0) == []
     assert stream.instance == "a"
+
+
+@pytest.mark.parametrize("name", ["00000000000000000040.jsonl.gz", "000000000040.jsonl", "000000000040.json.gz"])
+def test_a_name_of_another_form_is_an_error(stream: Stream, tmp_path: Path, name: str) -> None:
+    (tmp_path / "a" / name).write_bytes(b"")
+    with pytest.raises(FileNameError, match="12 digits"):
+        landed_files(tmp_path, stream.instance, 0)
 
 
 def test_a_pass_is_bounded_but_takes_at_least_one(stream: Stream, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Landed change files: `<landing>/<instance>/<first offset, 12 digits>.jsonl.gz`, contiguous, never modified.
 
-The writer renames a finished file into place. Files with other names are ignored.
+The writer renames a finished file into place. Hidden files, which begin with a dot, are ignored.
 """
 
 import gzip
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tidemark.capture.bounded_json import UnreadableJsonError, parse_json
-from tidemark.capture.errors import CorruptFileError, MalformedLineError
+from tidemark.capture.errors import CorruptFileError, FileNameError, MalformedLineError
 from tidemark.capture.source.expanded_size import MAX_LINE_BYTES
 from tidemark.capture.source.possible_event_time import END_MS
 
@@ -36,11 +36,13 @@ class ChangeFile:
 
 
 def landed_files(landing: Path, instance: str, next_offset: int) -> list[ChangeFile]:
-    """Files that may hold offsets from `next_offset` on, in order."""
+    """Files that may hold offsets from `next_offset` on, in order. Raises FileNameError for a name of another form."""
     folder = landing / instance
     # Reading a pipe or a device would block.
-    names = sorted(path for path in folder.glob("*.jsonl.gz") if FILE_NAME.match(path.name) and path.is_file())
-    files = [ChangeFile(instance, int(path.name[:12]), path, path.stat().st_size) for path in names]
+    paths = sorted(path for path in folder.glob("*.json*") if not path.name.startswith(".") and path.is_file())
+    if odd := [path for path in paths if not FILE_NAME.match(path.name)]:
+        raise FileNameError.of(odd[0], len(odd) - 1)
+    files = [ChangeFile(instance, int(path.name[:12]), path, path.stat().st_size) for path in paths]
     begun = [file.first_offset for file in files if file.first_offset <= next_offset]
     return [file for file in files if not begun or file.first_offset >= begun[-1]]
 

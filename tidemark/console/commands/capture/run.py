@@ -63,7 +63,10 @@ def run(every_seconds: float, *, once: bool, as_json: bool) -> None:
     say = _as_json if as_json else _as_line
     with stop_signals() as signals, end_within(), ExitStack() as member:
         if once:
-            say(runtime.ingestion.step())
+            report = runtime.ingestion.step()
+            say(report)
+            if not (as_json or report.commits or report.closed):
+                print_line(f"no new changes in {settings.kafka or settings.landing}")
             return
         shared = SharedCapture(runtime.database, warehouse.source_tables(), runtime.ingestion_of, member)
         serve(shared.step, every_seconds, say, lambda: bool(signals), beat.beat)
