@@ -29,6 +29,7 @@ from tidemark.state_store.lease import CENTER
 from tidemark.state_store.live_leases import live_leases
 from tidemark.state_store.past_states import states_at
 from tidemark.state_store.probe_errors import probe_errors
+from tidemark.state_store.probe_looks import ProbeLook, probe_looks
 from tidemark.state_store.slice_profiles import SliceProfiles
 from tidemark.state_store.snapshot_candidates import SnapshotCandidates
 from tidemark.state_store.store import StateStore
@@ -155,10 +156,11 @@ class WarehouseStatus:
             if entity.probe is None:
                 return ["another system makes it and has not reported it yet"]
             parts = "".join(f" --part {name}={value}" for name, value in slice_.sub)
-            look = f"tidemark probe {slice_.entity} {slice_.key}{parts}"
+            look = f"tidemark probe --now {slice_.entity} {slice_.key}{parts}"
             error = self._probe_errors.get(str(slice_))
             failed = [f"its probe fails: {error}"] if error else []
-            return [*failed, f"another system makes it, and its probe has not found it yet: `{look}` checks now"]
+            last = self._last_look(slice_)
+            return [*failed, *last, f"another system makes it, and its probe has not found it yet: `{look}` looks now"]
         broken = self.broken_rules([slice_]) if slice_ in status.issues else []
         reason = _REASONS.get(status.run_state)
         return [*broken, *([reason] if reason else self.failure(slice_))]
@@ -167,6 +169,17 @@ class WarehouseStatus:
     def _probe_errors(self) -> Mapping[str, str]:
         """The last errors of failing probes, by slice; none for the past."""
         return probe_errors(self.store.database).all() if self.store and not self._is_past else {}
+
+    def _last_look(self, slice_: Slice) -> list[str]:
+        """The last look of the slice's probe and the time of the next one; empty if no center has looked."""
+        text = probe_looks(self.store.database).get(str(slice_)) if self.store and not self._is_past else None
+        if text is None:
+            return []
+        look = ProbeLook.of_json(text)
+        again = (
+            f"it looks again at {self._local(look.next, slice_)}" if not self.without_center else "no center looks now"
+        )
+        return [f"its probe looked at {self._local(look.at, slice_)}: {look.why}; {again}"]
 
     def failure(self, slice_: Slice) -> list[str]:
         """The reason of a failed slice's failure, its run in Dagster, and what to do; empty for other slices."""

@@ -19,9 +19,11 @@ from tidemark.crawl.probed_slice import ProbeContext, ProbedSlice
 from tidemark.dependency_model.arrival.circuit_breaker import CircuitState
 from tidemark.state_store.record_counts import RecordCounts
 from tidemark.system.utc_clock import utc_now
+from tidemark.warehouse.dagster_partition_keys import slice_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import datetime
 
     import dagster as dg
 
@@ -52,6 +54,16 @@ def look_once(
         raise ProbeError("the entity has no probe", found=slice_.entity)
     context = ProbeContext(secrets, utc_now, assets, counts, probe.timeout_seconds)
     return bounded(look_at(probe, ProbedSlice.of(graph, slice_), context))
+
+
+def newest_slice(graph: DependencyGraph, entity: str, now: datetime) -> Slice:
+    """The slice of an external entity that ended last. Raises ProbeError if none has ended."""
+    if graph.entity(entity).is_static:
+        return slice_of(graph.entity(entity), None)
+    newest = max(graph.slices(entity, now), key=lambda slice_: graph.window(slice_).end, default=None)
+    if newest is None:
+        raise ProbeError(f"no slice of {entity} has ended yet")
+    return newest
 
 
 class OutsideWorld:

@@ -59,7 +59,7 @@ class CrawlFigures:
 class WatchedSlice:
     """The state of one slice. `look` is the number of the running probe, or 0.
 
-    `was_there`: the slice is complete so far, so its removal is reported.
+    `was_there`: the slice is complete so far, so its removal is reported. `is_asked`: a person trusts the next look.
     """
 
     slice: Slice
@@ -74,6 +74,7 @@ class WatchedSlice:
     look: int = 0
     is_queued: bool = False
     was_there: bool = False
+    is_asked: bool = False
 
 
 @dataclass(slots=True)
@@ -107,6 +108,7 @@ class Crawler:
         self._watched: dict[Slice, WatchedSlice] = {}
         self.errors: dict[Slice, str] = {}
         """The errors of slices whose last probe failed."""
+        self._looked: dict[Slice, WatchedSlice] = {}
         self._learned: dict[str, LearnedArrival] = {}
         self._due: list[tuple[datetime, int, Slice]] = []
         self._answers: SimpleQueue[_Answer] = SimpleQueue()
@@ -141,6 +143,19 @@ class Crawler:
         """Removes a slice that no reader waits for."""
         self._watched.pop(slice_, None)
         self.errors.pop(slice_, None)
+
+    def look_now(self, slice_: Slice, now: datetime) -> None:
+        """Makes the next probe of a watched slice due, and trusts it if the slice is there."""
+        watched = self._watched.get(slice_)
+        if watched is not None:
+            watched.is_asked = True
+            self._schedule(watched, now)
+
+    def take_looked(self) -> list[WatchedSlice]:
+        """The watched slices with a result since the last call."""
+        looked = [watched for slice_, watched in self._looked.items() if slice_ in self._watched]
+        self._looked.clear()
+        return looked
 
     def ask(self, slice_: Slice) -> WatchedSlice | None:
         """The state of a slice, without a probe; None if it is not watched."""
@@ -248,11 +263,13 @@ class Crawler:
         watched.sighting = look_again(watched.sighting, sight, now)
         watched.look, watched.failures, watched.error = 0, 0, ""
         self.errors.pop(watched.slice, None)
+        self._looked[watched.slice] = watched
+        is_trusted, watched.is_asked = watched.is_asked and sight.is_there, False
         probe, expected = watched.probe, self._of(watched.slice.entity).expect(watched.end)
         if not (sight.is_there or watched.was_there):
             self._schedule(watched, next_look(watched.end, now, expected, probe.fresh_for, probe.longest_wait))
             return
-        if not watched.sighting.is_settled(probe.settle_for):
+        if not (is_trusted or watched.sighting.is_settled(probe.settle_for)):
             self._schedule(watched, max(now, watched.sighting.since + probe.settle_for))
             return
         watched.was_there = sight.is_there

@@ -11,7 +11,7 @@ import dagster as dg
 
 from tidemark.center.detectors.observed_in_dagster import MaterializedAssets
 from tidemark.center.detectors.slice_rules import judge
-from tidemark.center.outside_world import look_once
+from tidemark.center.outside_world import look_once, newest_slice
 from tidemark.crawl.connection_secrets import ConnectionSecrets
 from tidemark.dagster.partitions import slice_partitions
 from tidemark.dagster.rule_specs import rule_specs
@@ -52,7 +52,11 @@ def _checks(warehouse: Warehouse, entity: Entity) -> dg.AssetChecksDefinition:
     @dg.multi_asset_check(name=f"look_at_{entity.name}", specs=specs, can_subset=False)
     def look(context: dg.AssetCheckExecutionContext) -> Iterator[dg.AssetCheckResult]:
         run = context.op_execution_context
-        asked = slice_of(entity, run.partition_key) if run.has_partition_key else _newest(warehouse, entity)
+        asked = (
+            slice_of(entity, run.partition_key)
+            if run.has_partition_key
+            else newest_slice(warehouse.graph, entity.name, utc_now())
+        )
         yield from _results(entity, asked, _look(warehouse, asked, run.instance), specs)
 
     return look
@@ -65,7 +69,11 @@ def _validity(warehouse: Warehouse, entity: Entity) -> dg.AssetChecksDefinition:
     @dg.multi_asset_check(name=f"validity_of_{entity.name}", specs=[spec])
     def tell(context: dg.AssetCheckExecutionContext) -> Iterator[dg.AssetCheckResult]:
         run = context.op_execution_context
-        asked = slice_of(entity, run.partition_key) if run.has_partition_key else _newest(warehouse, entity)
+        asked = (
+            slice_of(entity, run.partition_key)
+            if run.has_partition_key
+            else newest_slice(warehouse.graph, entity.name, utc_now())
+        )
         known = SqlStateReader(Database.of(warehouse.settings)).currents([asked])
         why = "; ".join(flaw for current in known for flaw in flaws(asked, current.status))
         yield dg.AssetCheckResult(
@@ -77,14 +85,6 @@ def _validity(warehouse: Warehouse, entity: Entity) -> dg.AssetChecksDefinition:
         )
 
     return tell
-
-
-def _newest(warehouse: Warehouse, entity: Entity) -> Slice:
-    """The slice that ended last. Dagster starts runs of checks alone without a partition."""
-    graph = warehouse.graph
-    if entity.is_static:
-        return slice_of(entity, None)
-    return max(graph.slices(entity.name, utc_now()), key=lambda slice_: graph.window(slice_).end)
 
 
 def _look(warehouse: Warehouse, slice_: Slice, instance: dg.DagsterInstance) -> Sight:

@@ -22,6 +22,7 @@ from tidemark.crawl.crawler import Crawler
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Quality, RunState
 from tidemark.state_store.probe_errors import probe_errors
+from tidemark.state_store.probe_looks import ProbeLook, probe_looks, probe_requests
 from tidemark.state_store.record_counts import RecordCount, RecordCounts, Side
 from tidemark.state_store.rule_results import RuleResults
 
@@ -238,6 +239,21 @@ def test_the_last_error_of_a_probe_is_noted_until_it_works(tmp_path: Path, insta
     world.detector = world.open_detector()
     world.go_on(3)
     assert probe_errors(world.store.database).all() == {}
+
+
+def test_looks_are_noted_and_one_look_is_enough_for_a_person(tmp_path: Path, instance: dg.DagsterInstance) -> None:
+    world = OutsideWorld(tmp_path, instance, feed=delta_feed(tmp_path, "").replace("settle_for: 1m", "settle_for: 9h"))
+    world.go_on(3)
+    looks, requests = probe_looks(world.store.database), probe_requests(world.store.database)
+    look = ProbeLook.of_json(looks.all()[FEED])
+    assert look.why
+    assert look.at <= world.now < look.next
+    overwrite(tmp_path, 3)
+    world.go_on(15)
+    assert world.status(FEED)[0] is RunState.WAITING, "it has not been the same for nine hours"
+    requests.put({FEED: "ann", "gone@2024-06-01": "ann"})
+    world.go_on(1)
+    assert (world.status(FEED)[0], requests.all(), looks.all()) == (RunState.COMPLETED, {}, {})
 
 
 FEED = "feed@2024-06-01"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,6 +17,7 @@ from tidemark.dependency_model.profile.slice_profile import ColumnKind, ColumnPr
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Event
 from tidemark.state_store.probe_errors import probe_errors
+from tidemark.state_store.probe_looks import ProbeLook, probe_looks
 from tidemark.state_store.slice_profiles import SliceProfiles, StoredProfile
 from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
 from tidemark.state_store.store import StateStore
@@ -129,6 +130,15 @@ def test_json_has_all_reported_and_measured_figures(data: Path) -> None:
     record = json.loads(explain("ods_courses", "2026-03-28", "--json"))["record"]
     assert {name: record[name] for name in reported} == reported
     assert (record["cluster"], record["columns"]) == ("etl", {"id": {"minimum": "1", "maximum": "9"}})
+
+
+def test_the_last_look_of_a_probe_and_its_next_one(data: Path) -> None:
+    store = StateStore.of(Settings.at(data))
+    look = ProbeLook(datetime(2026, 3, 30, 1, 0, tzinfo=UTC), datetime(2026, 3, 30, 1, 10, tzinfo=UTC), "0 files")
+    probe_looks(store.database).put({"partner_ads@2026-03-29/region=reunion": look.to_json()})
+    store.close()
+    told = explain("partner_ads", "2026-03-29", "--part", "region=reunion")
+    assert "its probe looked at 2026-03-30 03:00+02:00: 0 files; no center looks now" in told, told
 
 
 def test_a_probe_that_fails_says_its_last_error(data: Path) -> None:

@@ -50,6 +50,14 @@ def data(*arguments: str, code: int) -> dict[str, Any]:
     return told
 
 
+def test_without_a_center_a_request_to_look_says_so(project: Path) -> None:
+    told = data("probe", "--now", "files", code=1)
+    assert told["without_center"].startswith("no center runs")
+    assert told["slice"].startswith("files@20"), "the newest slice"
+    assert "no center runs" in call("probe", "files", "2026-03-29T15", "--now", code=1).output
+    assert "has not ended yet" in call("probe", "--now", "files", "2199-03-29T15", code=1).output
+
+
 def test_a_slice_is_looked_at_once(project: Path) -> None:
     assert "files@2026-03-29T15 is not there: 0 files" in call("probe", "files", "2026-03-29T15", code=1).output
     (project / "in" / "2026-03-29T15").mkdir(parents=True)

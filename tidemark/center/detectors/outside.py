@@ -19,9 +19,11 @@ from tidemark.center.isolated_steps import IsolatedSteps
 from tidemark.crawl.all_probes import system_of
 from tidemark.dependency_model.completeness.slot import LateCounts
 from tidemark.dependency_model.entity.rule_text import rule_text
+from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Event, Quality, RunState, SliceStatus
 from tidemark.dependency_model.time.window import seconds_of
 from tidemark.state_store.probe_errors import probe_errors
+from tidemark.state_store.probe_looks import ProbeLook, probe_looks, probe_requests
 from tidemark.state_store.rule_results import RuleResults, StoredRuleResult
 from tidemark.state_store.transition import Facts
 from tidemark.state_store.witnessed_arrivals import AGAIN, LATECOMER, WITNESS, witnessed_arrivals
@@ -38,7 +40,6 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.arrival.sighting import Sight
     from tidemark.dependency_model.entity import Entity
     from tidemark.dependency_model.entity.sub_partition import Sub
-    from tidemark.dependency_model.slice import Slice
     from tidemark.state_store.database import Database
 
 NEWEST: Final = 1_000
@@ -63,7 +64,9 @@ class OutsideDetector:
     ) -> None:
         self.crawler, self._center, self._database, self._clock = crawler, center, database, clock
         self._results, self._errors = RuleResults(database), probe_errors(database)
+        self._looks, self._requests = probe_looks(database), probe_requests(database)
         self._noted: dict[str, str] | None = None
+        self._noted_looks: set[str] | None = None
         self._scanned: dict[str, datetime] = {}
         self._next_end: dict[str, datetime] = {}
         self._believed: dict[Slice, tuple[int, str]] = {}
@@ -76,11 +79,44 @@ class OutsideDetector:
         for name in graph:
             if graph.entity(name).probe is not None and self._is_to_scan(name, now):
                 self.isolated.run(f"slices of {name} to watch", partial(self._scan, name, now), None)
+        self.isolated.run("requests to look", partial(self._take_requests, now), None)
         new = 0
         for settled in self.crawler.step(now):
             new += self.isolated.run(f"arrival of {settled.slice}", partial(self._report, settled, instance), 0)
         self.isolated.run("errors of probes", self._note_errors, None)
+        self.isolated.run("looks of probes", self._note_looks, None)
         return new
+
+    def _take_requests(self, now: datetime) -> None:
+        """Look at once at slices that a person asks for; the first result counts."""
+        asked = self._requests.all()
+        for text in asked:
+            slice_ = Slice.parse(text)
+            if self._center.graph.has(slice_) and self._center.graph.entity(slice_.entity).probe is not None:
+                self._watch_if_wanted(slice_, self._center.graph.window(slice_).end, now)
+                self.crawler.look_now(slice_, now)
+        if asked:
+            self._requests.remove(*asked)
+
+    def _note_looks(self) -> None:
+        """Notes for `status` and `explain`: the last look of each watched slice."""
+        if self._noted_looks is None:
+            self._noted_looks = {*self._looks.all()}
+        looks = {
+            str(watched.slice): ProbeLook(
+                watched.sighting.at, watched.due, watched.sighting.sight.why[:_LONGEST_ERROR]
+            ).to_json()
+            for watched in self.crawler.take_looked()
+            if watched.sighting is not None
+        }
+        watched_now = (
+            {str(watched.slice) for watched in self.crawler.watched()} if self._noted_looks or looks else set()
+        )
+        if gone := self._noted_looks - watched_now:
+            self._looks.remove(*gone)
+        if looks:
+            self._looks.put(looks)
+        self._noted_looks = (self._noted_looks - gone) | looks.keys()
 
     def _note_errors(self) -> None:
         """Notes for `status`, only when they change."""
