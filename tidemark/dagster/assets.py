@@ -12,6 +12,7 @@ import dagster as dg
 from tidemark.compute.anomaly_verdict import CHECK_NAME
 from tidemark.compute.run_fence import RunFence
 from tidemark.dagster.asset_bodies import AssetBody, snapshot_step, sql_step
+from tidemark.dagster.granted_slice_manifests import skipped_if_not_ready
 from tidemark.dagster.mappings import BuiltInMapping, partition_mapping
 from tidemark.dagster.metadata.asset_columns_and_files import code_references, column_metadata
 from tidemark.dagster.olap_export import export_step
@@ -22,6 +23,7 @@ from tidemark.dagster.resources.runtimes import Runtimes
 from tidemark.dagster.rule_specs import rule_specs
 from tidemark.dagster.slice_results import StepResult
 from tidemark.dagster.validity_results import reached_by_rules, validity_spec
+from tidemark.dagster_internals.optional_outputs import with_optional_outputs
 from tidemark.dependency_model.entity import Entity
 from tidemark.dependency_model.entity.profile_settings import Anomalies
 from tidemark.warehouse.code_version import code_version
@@ -81,9 +83,10 @@ def _asset(runtimes: Runtimes, warehouse: Warehouse, entity: Entity, *, is_judge
     )
     def compute(context: dg.AssetExecutionContext) -> Iterator[StepResult]:
         runtime = runtimes.of(*(getattr(context.resources, name) for name in resources))
-        yield from _fenced(step(context, runtime, entity), runtime.fences.of(context.run.run_id))
+        with skipped_if_not_ready(context, entity):
+            yield from _fenced(step(context, runtime, entity), runtime.fences.of(context.run.run_id))
 
-    return compute
+    return with_optional_outputs(compute)
 
 
 def _fenced(results: Iterator[StepResult], fence: RunFence) -> Iterator[StepResult]:

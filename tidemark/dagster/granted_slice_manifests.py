@@ -1,7 +1,8 @@
-"""The manifests of a step's slices, from their launch or from the judge. A step without them is refused."""
+"""The manifests of a step's slices, from their launch or from the judge. A step without them is skipped."""
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 import dagster as dg
@@ -14,16 +15,33 @@ from tidemark.dependency_model.status import RunState
 from tidemark.warm_runs.run_identity import launch_of, mark_refused, own_tag, run_of_launch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from tidemark.compute.runtime import Runtime
     from tidemark.dagster.metadata.slice import Metadata
+    from tidemark.dependency_model.entity import Entity
     from tidemark.dependency_model.readiness.slice_manifest import SliceManifest
     from tidemark.dependency_model.slice import Slice
 
 FORCE_TAG: Final = "tidemark/force"
 """A run with this tag computes its slices without waiting. Its value is the reason. A copy of the tag has no effect."""
 WHY_KEY: Final = "tidemark/why"
+_SHOWN: Final = 20
+
+
+@contextmanager
+def skipped_if_not_ready(context: dg.AssetExecutionContext, entity: Entity) -> Iterator[None]:
+    """End a step that `granted_manifests` refuses without results, and show the reason on the page of each partition.
+
+    Its run succeeds, and steps that need its output are skipped: nothing is wrong with the asset or its checks.
+    """
+    try:
+        yield
+    except (InputMissingError, SliceBusyError) as refusal:
+        context.log.warning("skipped: %s", refusal)
+        keys = [None] if entity.is_static else list(context.partition_keys)[:_SHOWN]
+        for key in keys:
+            context.log_event(dg.AssetObservation(entity.name, partition=key, description=f"skipped: {refusal}"))
 
 
 def granted_manifests(

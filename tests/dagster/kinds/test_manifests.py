@@ -28,6 +28,7 @@ FILES = {
     "exact.yaml": "kind: Virtual\nperiod: day\n",
     "enough.yaml": (
         "period: day\ndepends_on:\n  - {entity: facts, offset: 'Range -1..1', weak: {at_least: 2}, because: a proof}\n"
+        "quality: [{row_count: {min: 1}}]\n"
     ),
     "enough.sql": f"{COUNT} facts\n",
     "any.yaml": (
@@ -120,7 +121,13 @@ def test_a_run_by_hand_is_judged_by_the_same_clauses(world: RunningWarehouse) ->
     """No center ever ran: what Dagster knows is all there is."""
     arrive(world, f"facts@{MONDAY}")
     refused = world.by_hand(f"enough@{TUESDAY}")
-    assert not refused.success
+    assert refused.success
+    told = [
+        event.asset_observation_data.asset_observation for event in refused.all_events if event.is_asset_observation
+    ]
+    assert [seen.partition for seen in told] == [TUESDAY]
+    assert str(told[0].description).startswith("skipped: the slice is not ready")
+    assert [*refused.get_asset_materialization_events(), *refused.get_asset_check_evaluations()] == []
     assert not world.has_table("enough")
     assert world.by_hand(f"any@{MONDAY}").success
     assert world.rows(f"any@{MONDAY}") == [(1,)]

@@ -42,8 +42,8 @@ def test_each_part_is_computed_when_its_own_day_is_there(spark: SparkSession, tm
         assert world.rows(f"totals@{MONDAY}/region=cn") == [(5,)], "the other part stays"
         assert world.rows(f"world@{MONDAY}") == [(2, 15)]
         assert world.states(f"totals@{MONDAY}") == {"completed"}, "the whole is there with its parts"
-        assert world.by_hand(f"totals@{MONDAY}/region=us").success
-        assert not world.by_hand(f"totals@{TUESDAY}/region=us").success
+        assert world.by_hand(f"totals@{MONDAY}/region=us").get_asset_materialization_events()
+        assert not world.by_hand(f"totals@{TUESDAY}/region=us").get_asset_materialization_events()
 
 
 @pytest.mark.long

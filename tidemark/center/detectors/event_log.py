@@ -407,8 +407,12 @@ _WHY: Final = {
 
 
 def _end_of(run: dg.DagsterRun, slice_: Slice, losses: int) -> Event:
-    """A slice whose runs are lost repeatedly is probably the cause: the next loss counts as its failure."""
-    if slice_.entity in refused_assets(run):
+    """A slice whose runs are lost repeatedly is probably the cause: the next loss counts as its failure.
+
+    Dagster skips what is downstream of a refused asset, and the run succeeds.
+    """
+    refused = refused_assets(run)
+    if slice_.entity in refused or (refused and run.status is dg.DagsterRunStatus.SUCCESS):
         return Event.REFUSED
     end = outside_end(run)
     if end is OutsideEnd.INTERRUPTED:
