@@ -60,15 +60,6 @@ NAMES: Final = {
     "tidemark.console.servers.kafka_connect.Connect.start_again": "servers of tests die and come back",
     "tidemark.console.servers.mariadb.MariaDb.start_again": "servers of tests die and come back",
     "tidemark.delta.clustering.split_tree.assign_files": "the slow meaning of a tree, which its SQL is compared with",
-    **{
-        f"tidemark.storage.{store}.delete_all": "how tests leave nothing in a store"
-        for store in (
-            "file_store.FileStore",
-            "hdfs_files.HdfsFiles",
-            "local_files.LocalFiles",
-            "object_files.ObjectFiles",
-        )
-    },
     "tidemark.warm_runs.run_queue.PooledRunQueue": "what `run_coordinator` names in dagster.yaml",
 }
 """Names that nothing in the product calls, and why they are there."""

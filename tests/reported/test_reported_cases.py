@@ -275,7 +275,7 @@ def test_a_period_that_changed_over_its_table_is_said(tmp_path: Path) -> None:
     for words, says in (
         (("check",), "partitions by dt, hour"),
         (("plan",), "partitions by dt, hour"),
-        (("show", "dws_x", "2026-03-23T07"), "move this folder away"),
+        (("show", "dws_x", "2026-03-23T07"), "--rebuild"),
     ):
         told = run(root, *words)
         assert told.exit_code != 0

@@ -69,7 +69,7 @@ def test_check_plan_and_show_say_so(tmp_path: Path) -> None:
     for command, words in (
         (["check"], "partitions by dt, hour"),
         (["plan"], "partitions by dt, hour"),
-        (["show", "dws_day", "2026-03-23T07"], "move this folder away"),
+        (["show", "dws_day", "2026-03-23T07"], "--rebuild"),
     ):
         result = run(main, [*command, "--root", str(tmp_path)])
         assert result.exit_code != 0, command

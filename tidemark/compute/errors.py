@@ -7,6 +7,7 @@ TransientError
 TerminalError
 |-- UnreadFunctionError    the inputs of the entity's Python function are not known yet
 |-- RepairSourceError      it is not clear what to repair, or from what
+|-- RebuildRefusedError    a table that cannot be rebuilt
 |-- SnapshotRestatedError  a single version was requested, and a restated snapshot is not one
 |-- RowsMissingError       a slice is completed in the state store, but its rows are missing in storage
 |   `-- ExternalRowsError  the same for data of another system
@@ -226,6 +227,38 @@ class ZoneRulesError(TerminalError):
             where=str(slice_),
             hint="update Java: its rules of time zones are older or newer than the package tzdata; `tidemark doctor`"
             " says from which day on they differ",
+        )
+
+
+class RebuildRefusedError(TerminalError):
+    """A table that cannot be rebuilt. It is unchanged."""
+
+    @classmethod
+    def not_computed(cls, entity: str) -> Self:
+        return cls(
+            "only a computed table can be rebuilt",
+            expected="an entity with a query or a function",
+            where=entity,
+            hint="`tidemark capture reload` reads a captured table again from its source",
+        )
+
+    @classmethod
+    def no_table(cls, entity: str, where: str) -> Self:
+        return cls(
+            f"{entity} has no table yet, so there is nothing to rebuild",
+            where=where,
+            hint="the center computes its slices when their inputs are there",
+        )
+
+    @classmethod
+    def not_ready(cls, entity: str, slice_: Slice | None, missing: Sequence[Slice]) -> Self:
+        named = ", ".join(map(str, missing[:_SHOWN]))
+        return cls(
+            "the new table would be without slices of the old one" if missing else "no slice can be computed now",
+            expected="all inputs of each slice",
+            found=f"{slice_} misses {named}" if slice_ and missing else "no slice that has ended",
+            where=entity,
+            hint="compute the missing slices first, or set a later `start`; nothing was written",
         )
 
 

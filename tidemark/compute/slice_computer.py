@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from tidemark.compute.business_time import slice_values
 from tidemark.compute.changed_rows import can_be_narrowed, changed_rows, judged_state
+from tidemark.compute.errors import QualityError
 from tidemark.compute.input_views import Inputs
 from tidemark.compute.kept_results import JudgedVersion
 from tidemark.compute.quality_checks import Audit
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from tidemark.compute.run_fence import RunFence
     from tidemark.delta.clustering.usage_recorder import UsageRecorder
     from tidemark.delta.delta_rs_table import TableMetrics
-    from tidemark.delta.partition_overwrite import WrittenRows
+    from tidemark.delta.partition_overwrite import Replaced, WrittenRows
     from tidemark.dependency_model.entity import Entity
     from tidemark.dependency_model.readiness.slice_manifest import SliceManifest
     from tidemark.dependency_model.slice import Slice
@@ -124,9 +125,36 @@ class Computer:
 
     def _compute(self, slices: list[Slice], fence: RunFence) -> list[ComputedSlice]:
         started = time.monotonic()
+        path = self._warehouse.table_path(slices[0].entity)
+        written, audits = self._write(slices, path, fence)
+        published = (slice_ for slice_, is_there in zip(slices, written.published, strict=True) if is_there)
+        self._audits.keep(audits, dict.fromkeys(published, written.version))
+        samples = first_rows_written(path, [self._partition(slice_) for slice_ in slices], written, SAMPLE_ROWS)
+        seconds = (time.monotonic() - started) / len(slices)
+        return [
+            ComputedSlice(slice_, path, metrics, seconds, audits[slice_], sample, is_there, aside)
+            for slice_, metrics, sample, is_there, aside in zip(
+                slices, written.metrics, samples, written.published, written.aside, strict=True
+            )
+        ]
+
+    def stage(self, slices: Sequence[Slice], path: TableLocation) -> dict[Slice, Audit]:
+        """Computes slices of one entity from their declared inputs into the table at `path`, in one commit.
+
+        Nothing is stored about them. Raises QualityError if a blocking rule fails, and the errors of `compute`.
+        """
+        written, audits = self._write(slices, path, pass_always)
+        refused = [slice_ for slice_, is_there in zip(slices, written.published, strict=True) if not is_there]
+        if refused:
+            raise QualityError.of(refused[0], audits[refused[0]].broken, refused[1:])
+        return audits
+
+    def _write(
+        self, slices: Sequence[Slice], path: TableLocation, fence: RunFence
+    ) -> tuple[Replaced, dict[Slice, Audit]]:
+        """Writes and judges slices, and publishes the ones whose rules hold."""
         self._inputs.forget()
         require_same_rules(self._warehouse, slices, self._goes_by_clock)
-        path = self._warehouse.table_path(slices[0].entity)
         partitions = [self._partition(slice_) for slice_ in slices]
         parts = [(part, self._query(slice_)) for part, slice_ in zip(partitions, slices, strict=True)]
         by_partition = {tuple(part.values()): slice_ for part, slice_ in zip(partitions, slices, strict=True)}
@@ -141,16 +169,7 @@ class Computer:
         with self._clock(slices[0]), settings(self._session, worth_compiling(self._inputs.written_rows(slices))):
             written = replace_partitions(parts, path, release, fence)
         self._usage.ran((slices[0].entity, self._inputs.read_tables), parts[-1][1], len(parts))
-        published = (slice_ for slice_, is_there in zip(slices, written.published, strict=True) if is_there)
-        self._audits.keep(audits, dict.fromkeys(published, written.version))
-        samples = first_rows_written(path, partitions, written, SAMPLE_ROWS)
-        seconds = (time.monotonic() - started) / len(slices)
-        return [
-            ComputedSlice(slice_, path, metrics, seconds, audits[slice_], sample, is_there, aside)
-            for slice_, metrics, sample, is_there, aside in zip(
-                slices, written.metrics, samples, written.published, written.aside, strict=True
-            )
-        ]
+        return written, audits
 
     def rows_of(self, slice_: Slice) -> DataFrame:
         """The rows that the slice would be computed to, without writing. Raises SnapshotMissingError."""

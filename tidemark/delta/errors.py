@@ -11,6 +11,7 @@ TerminalError
 └── ForeignCommitError   another writer committed in place of a transaction
 TransientError
 ├── CommitConflictError  other writers won every attempt
+├── TableChangedError   a table changed while it was rebuilt
 └── PartitionChangedError   a partition changed since the plan was made
 """
 
@@ -198,4 +199,18 @@ class PartitionChangedError(TransientError):
             found="a commit at the same moment" if newest is None else f"other files in version {newest}",
             where=str(path),
             hint="nothing was written; check the plan again, then repeat it",
+        )
+
+
+class TableChangedError(TransientError):
+    """A table changed while it was rebuilt."""
+
+    @classmethod
+    def of(cls, path: TableLocation, begun_at: int, newest: int | None) -> Self:
+        return cls(
+            "another writer changed the table while it was rebuilt",
+            expected=f"version {begun_at}",
+            found="a commit at the same moment" if newest is None else f"version {newest}",
+            where=str(path),
+            hint="the table is as that writer left it; repeat the command",
         )

@@ -13,16 +13,18 @@ from tidemark.system.table_location import TableLocation
 _FEATURE_OF = {"TIMESTAMP_NTZ": "timestampNtz"}
 
 
-def allow_types(spark: SparkSession, path: TableLocation, kinds: Iterable[str]) -> None:
-    """Declare the features for columns of Spark SQL types `kinds`, if they are missing. Raises NotADeltaTableError.
+def allow_types(spark: SparkSession, path: TableLocation, kinds: Iterable[str]) -> bool:
+    """Declare the features for columns of Spark SQL types `kinds`, if they are missing; True if that took a commit.
 
-    A new table declares the features of its first columns itself. For later columns they must be added.
+    A new table declares the features of its first columns itself. For later columns they must be added. Raises
+    NotADeltaTableError.
     """
     needed = {_FEATURE_OF[kind] for kind in kinds if kind in _FEATURE_OF}
     missing = sorted(needed - file_statistics(path).features) if needed else []
     if missing:
         named = ", ".join(f"{text_literal(f'delta.feature.{feature}')} = 'supported'" for feature in missing)
         spark.sql(f"ALTER TABLE {path_table(path)} SET TBLPROPERTIES ({named})")
+    return bool(missing)
 
 
 def sql_kinds(kind: DataType) -> set[str]:

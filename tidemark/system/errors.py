@@ -165,7 +165,7 @@ class SchemaChangedError(TerminalError):
             expected="every column of the table with its type (new ones may be added)",
             found="; ".join(differences),
             where=str(path),
-            hint="write a missing column as NULL of its type, cast the others, or remove the table and fill it again",
+            hint=f"write a lost column as NULL of its type, cast the others, or: tidemark apply {path.name} --rebuild",
         )
 
     @classmethod
@@ -205,7 +205,7 @@ class SchemaChangedError(TerminalError):
             expected=f"partitions by {', '.join(wanted)}",
             found=", ".join(there) or "no partitions",
             where=str(path),
-            hint="an entity whose period changed needs a new table: move this folder away and compute its slices again",
+            hint=f"an entity whose period changed needs a new table: tidemark apply {path.name} --rebuild",
         )
 
 

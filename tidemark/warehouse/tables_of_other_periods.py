@@ -6,7 +6,7 @@ partitions stay in the table, but no slice means them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from tidemark.delta.log_folder import log_mark
 from tidemark.dependency_model.time.date_grid import DateGrid, day_of
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.entity import Entity
     from tidemark.system.settings import Settings
     from tidemark.system.table_location import TableLocation
-
-_HINT: Final = "an entity whose period changed needs a new table: move this folder away and compute its slices again"
 
 
 def tables_of_other_periods(
@@ -48,7 +46,7 @@ def tables_of_other_periods(
                 expected=expected,
                 found=str(new[entity.name].get("found", "")),
                 where=str(table),
-                hint=_HINT,
+                hint=f"an entity whose period changed needs a new table: tidemark apply {entity.name} --rebuild",
             )
     if new != old:
         write_cache(path, new)

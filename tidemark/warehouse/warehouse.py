@@ -41,7 +41,8 @@ class Warehouse:
     """`entities` has the declared ones and, for each with `export: true`, a derived `olap_<name>`.
 
     `files` are those of an entity's declaration, its query first. `unread` are entities with a function whose inputs no
-    check has found yet. `sql` has names besides tables that queries may use.
+    check has found yet. `sql` has names besides tables that queries may use. `staged` has the tables that are built
+    beside the present ones.
     """
 
     settings: Settings
@@ -53,10 +54,11 @@ class Warehouse:
     functions: Mapping[str, PythonFunction]
     unread: frozenset[str] = frozenset()
     sql: ProjectSql = field(default_factory=lambda: ProjectSql(Naming({})))
+    staged: Mapping[str, TableLocation] = field(default_factory=dict)
 
     def table_path(self, name: str) -> TableLocation:
         """The location of the entity's Delta table; with `snapshot_of` it is the other entity's table."""
-        return self.settings.warehouse / (self.entities[name].snapshot_of or name)
+        return self.staged.get(name) or self.settings.warehouse / (self.entities[name].snapshot_of or name)
 
     def entities_sharing(self, path: TableLocation) -> list[str]:
         """The entities whose table is at `path`: for a captured table, all entities with versions of it."""

@@ -5,7 +5,7 @@ are requested, by their policy.
 """
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 import dagster as dg
 from pydantic import Field
@@ -26,8 +26,8 @@ from tidemark.warehouse.dagster_partition_keys import partition_of
 from tidemark.warehouse.warehouse import Warehouse
 
 _SHOWN = 100
-# All events are in the event log; on the terminal they would hide the command's own output.
-_QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+QUIET: Final = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+"""All events are in the event log; on the terminal they would hide the command's own output."""
 
 
 class RepairConfig(PlainConfig):
@@ -90,7 +90,7 @@ def tell_repair(
         tell()
 
     if materialization(runtime, planned, written) is not None:
-        job.execute_in_process(run_config=_QUIET, instance=instance)
+        job.execute_in_process(run_config=QUIET, instance=instance)
 
 
 def _log(

@@ -47,7 +47,14 @@ class OverwriteTransaction(OptimisticTransaction):
 
         `columns` partition the table; `predicate` selects the rows to replace (None: all).
         """
-        options = {"mergeSchema": "true", **({} if predicate is None else {"replaceWhere": predicate})}
+        replaced = {} if predicate is None else {"replaceWhere": predicate}
+        return self._write_overwrite(rows, columns, {"mergeSchema": "true", **replaced})
+
+    def write_as_new_table(self, rows: DataFrame, columns: Sequence[str]) -> OverwriteActions:
+        """Write `rows` as new files that replace all rows, all columns, and the partition columns of the table."""
+        return self._write_overwrite(rows, columns, {"overwriteSchema": "true"})
+
+    def _write_overwrite(self, rows: DataFrame, columns: Sequence[str], options: Mapping[str, str]) -> OverwriteActions:
         session, none, frame = java_session(self._spark), self._none(), java_frame(rows)
         delta_options = self._jvm(f"{DELTA}.DeltaOptions")(self._map(options), session.sessionState().conf())
         mode = self._jvm("org.apache.spark.sql.SaveMode").Overwrite
