@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -17,6 +18,8 @@ from tidemark.warehouse.cache_file import cache_path, read_cache, write_cache
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from sqlglot.errors import SqlglotError
 
     from tidemark.dependency_model.entity import Entity
     from tidemark.system.settings import Settings
@@ -107,7 +110,7 @@ def _wrong_text(entity: Entity, name: str, text: str) -> Iterator[_Wrong]:
     try:
         trees = sqlglot.parse(f"SELECT {text}" if name in _EXPRESSIONS else text, dialect="spark")
     except SqlglotError as error:
-        yield _Wrong(name, f"{name} is not SQL: {str(error).splitlines()[0]}", text[:_SHOWN])
+        yield _unreadable(name, text, error)
         return
     tree = trees[0] if len(trees) == 1 else None
     if name in _EXPRESSIONS:
@@ -118,6 +121,20 @@ def _wrong_text(entity: Entity, name: str, text: str) -> Iterator[_Wrong]:
         yield from _tables_not_read(entity, tree)
     else:
         yield _Wrong(name, f"{name} is not one query", text[:_SHOWN])
+
+
+def _unreadable(name: str, text: str, error: SqlglotError) -> _Wrong:
+    """The parser's problem, and a mark before the word where it stopped."""
+    details: list[dict[str, Any]] = getattr(error, "errors", [])
+    if not details:  # a quote without its end
+        return _Wrong(name, f"{name} is not SQL: a quote or a comment has no end", text[:_SHOWN])
+    first = details[0]
+    told = re.sub(r"^Required keyword.*", "an operand is missing", first["description"])
+    told = told.removeprefix("Invalid expression / ")
+    message = re.sub(r" but got <.*", "", told).rstrip(".")
+    before = f"{first['start_context']}".removeprefix("SELECT " if name in _EXPRESSIONS else "")
+    found = f"{before[-_SHOWN:]}>>>{first['highlight']}<<<{first['end_context'][:_SHOWN]}"
+    return _Wrong(name, f"{name} is not SQL: {message[:1].lower()}{message[1:]}", found)
 
 
 def _tables_not_read(entity: Entity, tree: Any) -> Iterator[_Wrong]:
