@@ -93,7 +93,7 @@ def test_files_with_their_marker_and_a_manifest(tmp_path: Path) -> None:
     assert look(probe, DAY).why == "0 files, no _SUCCESS"
     folder.mkdir()
     (folder / "_SUCCESS").touch()
-    assert look(probe, DAY).why == "0 files of at least 1", "a marker before its files"
+    assert look(probe, DAY).why == f"0 files of at least 1 in {folder}", "a marker before its files"
     (folder / "a.csv").write_text("1\n")
     assert look(probe, DAY).why == "1 files, no _FILES"
     (folder / "_FILES").write_text("a.csv 2\nb.csv\n")

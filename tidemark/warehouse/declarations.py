@@ -131,7 +131,13 @@ class _ReadSoFar:
                 self._tell(error)
 
     def _tell(self, problem: EntityError) -> None:
-        """Adds a problem once: every query with a view has the view's problems."""
+        """Adds a problem once: every query with a view has the view's problems.
+
+        A table whose declaration cannot be read is unknown to its readers, and is a problem already.
+        """
+        is_unknown = problem.message == "unknown table" and problem.found not in self.entities
+        if is_unknown and self._is_declared(str(problem.found).lower()):
+            return
         if (problem.where, problem.message) not in {(told.where, told.message) for told in self.problems}:
             self.problems.append(problem)
 

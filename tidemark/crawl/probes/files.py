@@ -76,7 +76,7 @@ def _lacking(source: FilesProbe, folder: Folder, files: list[FileInfo], data: li
     if folder.is_being_written(files):
         return "the files are still being written: there is a folder _temporary"
     if len(data) < source.at_least:
-        return f"{len(data)} files of at least {source.at_least}"
+        return f"{len(data)} files of at least {source.at_least} in {source.path}"
     if source.manifest is None:
         return ""
     if source.manifest not in names:
