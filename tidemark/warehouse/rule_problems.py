@@ -133,8 +133,8 @@ def _unreadable(name: str, text: str, error: SqlglotError) -> _Wrong:
     told = told.removeprefix("Invalid expression / ")
     message = re.sub(r" but got <.*", "", told).rstrip(".")
     before = f"{first['start_context']}".removeprefix("SELECT " if name in _EXPRESSIONS else "")
-    found = f"{before[-_SHOWN:]}>>>{first['highlight']}<<<{first['end_context'][:_SHOWN]}"
-    return _Wrong(name, f"{name} is not SQL: {message[:1].lower()}{message[1:]}", found)
+    place = f"{before[-_SHOWN:]}>>>{first['highlight']}<<<{first['end_context'][:_SHOWN]}"
+    return _Wrong(name, f"{name} is not SQL: {message[:1].lower()}{message[1:]}", place)
 
 
 def _tables_not_read(entity: Entity, tree: Any) -> Iterator[_Wrong]:
