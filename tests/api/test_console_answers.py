@@ -89,3 +89,40 @@ def test_problems_have_one_line_for_each_cause_worst_first(lake: ConsoleWorld) -
     assert by_slice[FAILED]["command"] == "tidemark backfill dws_course_orders_1d 2026-03-27 --approve"
     assert by_slice[BROKEN]["why"] == ["its rules are broken", f"{BROKEN}: row_count: 2 rows, expected 20"]
     assert by_slice[FAILED]["promises"] == 2  # its own, and that of ads_gmv_course
+
+
+def test_a_matrix_has_the_worst_slice_of_each_column(lake: ConsoleWorld) -> None:
+    told = asked(lake, "/v1/matrix?by=day&until=2026-03-30&columns=4")
+    assert told["columns"] == ["2026-03-27", "2026-03-28", "2026-03-29", "2026-03-30"]
+    cells = {row["entity"]: row["cells"] for row in told["rows"]}
+    failed, hours = cells["dws_course_orders_1d"][0], cells["orders_complete_1h"]
+    assert (failed["state"], failed["slices"], failed["slice"]) == ("failed", 1, FAILED)
+    assert [cell and cell["slices"] for cell in hours] == [None, None, None, 24], "it begins on the 30th"
+    assert (hours[3]["flags"], hours[3]["slice"]) == (["invalid"], BROKEN)
+    (row,) = asked(lake, "/v1/matrix?by=hour&until=2026-03-30T11&columns=3&search=orders_COMPLETE_1h")["rows"]
+    assert [cell and cell["slice"].partition("@")[2] for cell in row["cells"]] == [
+        f"2026-03-30T{hour:02}" for hour in (9, 10, 11)
+    ]
+    (row,) = asked(lake, "/v1/matrix?by=month&until=2026-04&columns=3&search=dws_course_orders_1d")["rows"]
+    assert [cell and cell["slices"] for cell in row["cells"]] == [None, 9, None], "the project ends with March"
+
+
+def test_a_matrix_says_of_each_slice_what_its_explanation_says(lake: ConsoleWorld) -> None:
+    told = asked(lake, "/v1/matrix?by=day&until=2026-03-30&columns=8")
+    alone = [cell for row in told["rows"] for cell in row["cells"] if cell and cell["slices"] == 1]
+    assert len(alone) > 20
+    for cell in alone[::5]:
+        status = asked(lake, f"/v1/explanation?slice={quote(cell['slice'])}")["status"]
+        assert cell["state"] in (status["run_state"], "to come")
+        assert ("invalid" in cell["flags"]) == bool(status["issues"])
+        assert cell["completed"] == (status["run_state"] == "completed")
+
+
+@pytest.mark.parametrize(
+    "wrong", ["by=week", "columns=0", "columns=63", "until=2026-13-01", "until=then", "by=hour&until=2026-03-29"]
+)
+def test_a_wrong_matrix_is_refused(lake: ConsoleWorld, wrong: str) -> None:
+    with pytest.raises(HTTPError) as refused:
+        asked(lake, f"/v1/matrix?{wrong}")
+    with refused.value as answer:
+        assert answer.code == 400

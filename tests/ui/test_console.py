@@ -110,6 +110,23 @@ def test_an_entity_is_found_and_its_newest_slice_opened_by_the_keyboard(pages: P
     pages.says(".life", "by test")
 
 
+@pytest.mark.long
+def test_slices_of_many_entities_are_seen_by_time_and_opened(pages: Pages, lake: ConsoleWorld) -> None:
+    pages.open("/console/slices?until=2026-03-31")
+    pages.says(".page-head .note", "41 entities")
+    cell = 'a[data-entity="ods_lessons"][title^="ods_lessons@2026-03-30"]'
+    assert "waiting, late" in str(pages.find(cell).get_attribute("title"))
+    report(lake.settings, ["ods_lessons@2026-03-30"])
+    pages.find(f"{cell}.is-completed")
+    pages.find(".filter input").send_keys("ods lessons")
+    pages.says(".page-head .note", "1 entity")
+    pages.find(cell).click()
+    pages.says("h1", "ods_lessons")
+    pages.browser.back()
+    pages.find(".matrix")
+    assert not pages.is_wider_than_the_window
+
+
 def test_a_waiting_slice_is_followed_to_its_cause_and_the_page_follows_what_happens(
     pages: Pages, lake: ConsoleWorld
 ) -> None:

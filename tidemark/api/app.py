@@ -69,7 +69,16 @@ from tidemark.api.response_models import (
     ReceiptModel,
     SlicesModel,
 )
-from tidemark.api.slice_endpoints import CHANGES, EXPLANATION, STATUS, add_changes, add_explanation, add_status
+from tidemark.api.slice_endpoints import (
+    CHANGES,
+    EXPLANATION,
+    MATRIX,
+    STATUS,
+    add_changes,
+    add_explanation,
+    add_matrix,
+    add_status,
+)
 from tidemark.api.thread_limits import Threads, run_in
 from tidemark.catalog.catalog import SHOWN_SLICES
 from tidemark.center.detectors.external_report import CalendarInstant, Report
@@ -108,6 +117,7 @@ _PATHS: Final = (
     BASELINE,
     AUDIT_LOG,
     EXPLANATION,
+    MATRIX,
     STATUS,
     CHANGES,
     SESSION,
@@ -155,6 +165,7 @@ def api_app(
     add_backfills(app, BackfillQueries(center, forecast, audit), threads)
     if warehouse is not None:
         add_explanation(app, warehouse, center.store, threads)
+        add_matrix(app, warehouse, center.store, threads)
         add_status(app, warehouse, center.store, threads)
     add_changes(app, live or LiveChanges(center.store.read), threads)
     add_session(app, sessions)

@@ -1,4 +1,4 @@
-"""The endpoints of the console's pages: one slice in full, the status of every entity, and changes of slices."""
+"""The endpoints of the console's pages: one slice in full, many slices, the status of every entity, and changes."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from fastapi.responses import StreamingResponse
 
 from tidemark.api.lake_status import LakeStatusModel, lake_status
 from tidemark.api.slice_answer import SliceAnswerModel, slice_answer
+from tidemark.api.slice_matrix import MOST_COLUMNS, MatrixColumns, SliceMatrixModel, slice_matrix
 from tidemark.api.thread_limits import run_in
 from tidemark.api.warehouse_status import WarehouseStatus
 from tidemark.dependency_model.slice import Slice
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 EXPLANATION: Final = "/v1/explanation"
 CHANGES: Final = "/v1/changes"
+MATRIX: Final = "/v1/matrix"
 STATUS: Final = "/v1/status"
 _KNOWN_FOR: Final = timedelta(minutes=1)
 """After this time a slice may be late without any event."""
@@ -49,6 +51,28 @@ def add_explanation(app: FastAPI, warehouse: Warehouse, store: StateStore, threa
         what it waits for down to the cause, its history, its rules, its inputs.
         """
         return await run_in(threads.queries, partial(answer, slice))
+
+
+def add_matrix(app: FastAPI, warehouse: Warehouse, store: StateStore, threads: Threads) -> None:
+    """Serves `/v1/matrix` from the store, one answer at a time."""
+    turn = asyncio.Lock()
+
+    def answer(search: str, by: MatrixColumns, until: str | None, columns: int) -> SliceMatrixModel:
+        return slice_matrix(WarehouseStatus(warehouse, store, datetime.now(UTC)), search, by, until, columns)
+
+    @app.get(MATRIX)
+    async def matrix(
+        search: Annotated[str, Query(max_length=TEXT_LIMIT, examples=["dws finance"])] = "",
+        by: MatrixColumns = MatrixColumns.DAY,
+        until: Annotated[str | None, Query(max_length=32, examples=["2026-03-29"])] = None,
+        columns: Annotated[int, Query(ge=1, le=MOST_COLUMNS)] = 31,
+    ) -> SliceMatrixModel:
+        """Return the states of entities' slices by hours, days, months or years of business time.
+
+        `search` has words of names, layers, owners and tags; `until` is the key of the last column.
+        """
+        async with turn:
+            return await run_in(threads.plans, partial(answer, search, by, until, columns))
 
 
 class StatusAnswers:

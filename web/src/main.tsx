@@ -5,9 +5,12 @@ import { follow, type Change, type LiveState } from "./live";
 import { followLinks, go, slicePath, useAddress } from "./navigation";
 import { EntitiesPage } from "./pages/entities";
 import { SlicePage } from "./pages/slice";
+import { SlicesPage, viewOf } from "./pages/slices";
 import { TodayPage } from "./pages/today";
 import { Loading, Trouble } from "./parts";
 import "./style.css";
+
+const PAGES = ["slices", "entities"] as const;
 
 type Door = { is: "asking" } | { is: "out"; why: string } | { is: "in"; who: string; hasSession: boolean } | { is: "down"; error: ApiError };
 type Take = (changes: Change[] | null) => void;
@@ -71,7 +74,7 @@ function Pages({ who, hasSession, refused, left }: { who: string; hasSession: bo
   }, []);
   useEffect(() => follow((changes) => takers.current.forEach((take) => take(changes)), setLive), []);
   const slice = address.searchParams.get("slice");
-  const page = address.pathname === "/console/slice" && slice ? "slice" : address.pathname === "/console/entities" ? "entities" : "today";
+  const page = address.pathname === "/console/slice" && slice ? "slice" : (PAGES.find((name) => address.pathname === `/console/${name}`) ?? "today");
   return (
     <>
       <a class="skip" href="#content">Skip to the content</a>
@@ -79,6 +82,7 @@ function Pages({ who, hasSession, refused, left }: { who: string; hasSession: bo
         <a class="home" href="/console/"><Mark /> Tidemark</a>
         <nav aria-label="Pages">
           <a href="/console/" aria-current={page === "today" ? "page" : undefined}>Today</a>
+          <a href="/console/slices" aria-current={page === "slices" ? "page" : undefined}>Slices</a>
           <a href="/console/entities" aria-current={page === "entities" ? "page" : undefined}>Entities</a>
         </nav>
         <OpenSlice />
@@ -91,6 +95,7 @@ function Pages({ who, hasSession, refused, left }: { who: string; hasSession: bo
       <main class="page" id="content" tabIndex={-1}>
         {page === "slice" && slice && <SlicePage key={slice} slice={slice} refused={refused} onChanges={onChanges} />}
         {page === "entities" && <EntitiesPage search={address.searchParams.get("search") ?? ""} refused={refused} onChanges={onChanges} />}
+        {page === "slices" && <SlicesPage view={viewOf(address)} refused={refused} onChanges={onChanges} />}
         {page === "today" && <TodayPage refused={refused} onChanges={onChanges} />}
       </main>
     </>
