@@ -139,8 +139,8 @@ def _row(
     stands: WarehouseStatus, entity: Entity, placed: Sequence[tuple[int, Slice, Window]], count: int
 ) -> MatrixRowModel:
     slices = [slice_ for _, slice_, _ in placed]
-    found = stands.store.read.currents(slices) if stands.store else []
-    statuses = {current.slice: current.status for current in found}
+    currents = stands.store.read.currents(slices) if stands.store else []
+    statuses = {current.slice: current.status for current in currents}
     cells: list[MatrixCellModel | None] = [None] * count
     for number, slice_, window in placed:
         status = statuses.get(slice_, SliceStatus())
