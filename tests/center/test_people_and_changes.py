@@ -393,7 +393,14 @@ class PeopleAndChanges(RuleBasedStateMachine):
         return policy is Reprocess.NEVER or (policy is not Reprocess.ALWAYS and has_same_rows)
 
     def was_cancelled(self, used: Slice, reader: Slice) -> bool:
-        """Whether a backfill that was cancelled, and held the reader, has computed an input again."""
+        """Whether a backfill that was cancelled, and held the reader, has computed an input again.
+
+        A backfill in Dagster's pages may end without some of its slices too.
+        """
+        for row in self.world.stored.rows():
+            why = {member.slice: member.why for member in self.world.stored.members(row.number)}
+            if used in why and why.get(reader) == "its backfill in Dagster ended without it":
+                return True
         history = self.world.store.read.history(used)
         begun = next((step for step in reversed(history) if row_of(step.event).new_generation), None)
         if begun is None or not begun.event_id.startswith("backfill:"):
