@@ -9,6 +9,7 @@ import pytest
 from tests.center.changing_world import DAY, ChangingWorld
 from tidemark.dependency_model.backfill.progress import BackfillAction
 from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.status import RunState
 from tidemark.state_store.backfills import Backfills
 
 if TYPE_CHECKING:
@@ -60,6 +61,24 @@ def test_an_open_backfill_meets_a_changed_project(tmp_path: Path, change: str, d
     if do != "cancel" and world.graph.has(Slice("city", DAY)):
         for used, generation in reads(world, "city").items():
             assert not world.graph.has(Slice.parse(used)) or world.status(used).generation == generation
+
+
+@pytest.mark.parametrize("change", ["in parts", "of others"])
+def test_a_launch_that_no_run_has_is_given_back_when_the_slice_has_no_run_now(tmp_path: Path, change: str) -> None:
+    world = ChangingWorld(tmp_path, CHAIN)
+    world.step()
+    world.end(f"trips@{DAY}")
+    world.runs.is_down = True
+    world.step()
+    assert world.status(f"fares@{DAY}").run_state is RunState.LAUNCHED
+    number = world.backfill(f"fares@{DAY}")
+    world.step()
+    world.declare(CHANGED[change])
+    world.runs.is_down = False
+    world.step()
+    assert world.status(f"fares@{DAY}").run_state is not RunState.LAUNCHED
+    world.settle()
+    assert world.phase(number) == "done"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from tidemark.center.cold_statuses import StoredArchive
 from tidemark.dependency_model.readiness.cold_statuses import KnownSlice
 from tidemark.dependency_model.readiness.index import ReadinessIndex
 from tidemark.dependency_model.readiness.schedule import ScheduleProgress
-from tidemark.dependency_model.readiness.self_starting_slices import is_computed_here, is_run_here
+from tidemark.dependency_model.readiness.self_starting_slices import is_computed_here
 from tidemark.dependency_model.status import Event, RunState
 from tidemark.dependency_model.status.slice_status import PARTIAL
 from tidemark.errors import ParseError
@@ -162,11 +162,7 @@ class CenterMemory:
     def _own_run(self, transition: Transition) -> str | None:
         """The run of a transition if the center launched it and it is still the slice's last run."""
         is_own = transition.event is Event.LAUNCHED and transition.facts.run_id == self.runs.get(transition.slice)
-        return transition.facts.run_id if is_own and self._is_ours(transition.slice) else None
-
-    def _is_ours(self, slice_: Slice) -> bool:
-        """Whether runs of this project compute it: only these are launched, retried or recovered."""
-        return slice_.entity in self._graph and is_run_here(self._graph.node(slice_.entity), slice_)
+        return transition.facts.run_id if is_own and transition.slice.entity in self._graph else None
 
     def _note_unreadable(self, transition: Transition) -> None:
         if transition.unreadable:
