@@ -310,9 +310,10 @@ class People:
             facts = [fact for slice_ in self.computed() if (fact := self.answer(slice_))]
             self.host.center.report(facts)
             is_answered = self.answer_backfills()
+            has_ended = bool(self.going_on)
             while self.going_on:
                 self.end("well")
-            if self.host.store.read.last() == last and not is_answered:
+            if self.host.store.read.last() == last and not is_answered and not has_ended:
                 if not self.open_backfills():
                     break
                 self.cancel_backfill()  # Dagster waits for a run that was deleted
