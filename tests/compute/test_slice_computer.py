@@ -12,7 +12,7 @@ from deltalake import DeltaTable
 from tests.compute.small_warehouse import DECLARED, small_warehouse
 from tidemark.compute import slice_computer
 from tidemark.compute.anomaly_verdict import CHECK_NAME
-from tidemark.compute.errors import InputMissingError, SnapshotMissingError
+from tidemark.compute.errors import SnapshotMissingError
 from tidemark.compute.input_views import Inputs
 from tidemark.compute.slice_computer import Computer
 from tidemark.dagster.definitions import build_definitions
@@ -213,12 +213,18 @@ def test_snapshots_that_arrived_together_are_judged_each_by_its_own_rows(tmp_pat
 class TestInDagster:
     """The same entities as assets, materialized as the UI does it."""
 
-    def test_a_slice_without_its_inputs_is_refused_and_nothing_is_written(self, warehouse: Warehouse) -> None:
-        with (
-            dg.DagsterInstance.ephemeral() as instance,
-            pytest.raises(InputMissingError, match="missing sales@2026-03-23"),
-        ):
-            materialize(warehouse, instance, ["totals"], "2026-03-23")
+    def test_a_slice_without_its_inputs_is_skipped_with_the_reason_and_nothing_is_written(
+        self, warehouse: Warehouse
+    ) -> None:
+        with dg.DagsterInstance.ephemeral() as instance:
+            result = materialize(warehouse, instance, ["totals"], "2026-03-23")
+            assert result.success
+            assert instance.get_materialized_partitions(dg.AssetKey("totals")) == set()
+            (seen,) = instance.fetch_observations(dg.AssetKey("totals"), limit=9).records
+        observation = seen.asset_observation
+        assert observation is not None
+        assert observation.partition == "2026-03-23"
+        assert "missing sales@2026-03-23" in str(observation.description)
         assert not DeltaTable.is_deltatable(str(warehouse.table_path("totals")))
 
     def test_ads_is_published_and_its_metadata_has_a_picture(self, warehouse: Warehouse) -> None:

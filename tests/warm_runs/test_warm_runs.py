@@ -181,10 +181,10 @@ def launch_context(warm: WarmHome, run_id: str) -> LaunchRunContext:
 
 def test_a_slice_requested_by_sensor_and_center_runs_once(warm: WarmHome) -> None:
     own = warm.create("quick")
-    doubled = warm.create("quick", tags={RUN_TAG: own})
+    doubled = warm.create("quick", tags={RUN_TAG: own, "dagster/run_key": own})
     warm.instance.run_launcher.launch_run(launch_context(warm, doubled))
     assert warm.status(doubled) == "CANCELED"
     asked = str(uuid.uuid4())
-    alone = warm.create("quick", tags={RUN_TAG: asked})
+    alone = warm.create("quick", tags={RUN_TAG: asked, "dagster/run_key": asked})
     warm.instance.run_launcher.launch_run(launch_context(warm, alone))
     assert warm.ended(alone) == "SUCCESS"
