@@ -193,7 +193,7 @@ def test_slices_of_a_probe_are_shown_as_probed(settings: Settings) -> None:
     report(settings)
     waits = entries()["partner_ads"]["waits_for"]
     (because,) = waits["because"]
-    assert "tidemark probe partner_ads 2026-03-23 --part region=" in because
+    assert "tidemark probe --now partner_ads 2026-03-23 --part region=" in because
     assert "has not reported" not in because
 
 

@@ -152,9 +152,15 @@ def page() -> str:
         "",
         "## A run by hand",
         "",
-        "The same rules apply as for runs of the center. If inputs are missing, the run is refused, which does not",
-        "count as an attempt. With the tag `tidemark/force` (its value is the reason) it runs anyway. Its metadata",
-        "name the missing inputs, and the slice is `partial`.",
+        "The same rules apply as for runs of the center. If inputs are missing, or if another run computes the",
+        "slice, the run is skipped: it succeeds without a materialization and without results of checks, and does",
+        "not count as an attempt. An observation on the page of the partition has the reason. With the tag",
+        "`tidemark/force` (its value is the reason) it runs anyway. Its metadata name the missing inputs, and the",
+        "slice is `partial`.",
+        "",
+        "Runs of a backfill that a command or HTTP started have the tag `tidemark/backfill` with its number. To",
+        "see them, filter Dagster's page `Runs` by `tag:tidemark/backfill=3`; `tidemark backfills show 3` has",
+        "their progress. Dagster's page `Backfills` shows only the backfills that were started there.",
     ]
     return "\n".join(lines) + "\n"
 
