@@ -14,11 +14,16 @@ from click.testing import CliRunner
 
 from tests.api.console_world import ConsoleWorld, console_world
 from tests.console.commands.slices_there import DONE, report
+from tidemark.api import slice_matrix
 from tidemark.console.main import main
+from tidemark.dependency_model.entity.sub_partition import WHOLE, Sub
+from tidemark.dependency_model.graph.node import Node
 from tidemark.dependency_model.status import Event
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from tidemark.dependency_model.slice import Slice
 
 BROKEN = "orders_complete_1h@2026-03-30T10"
 FAILED = "dws_course_orders_1d@2026-03-27"
@@ -116,6 +121,26 @@ def test_a_matrix_says_of_each_slice_what_its_explanation_says(lake: ConsoleWorl
         assert cell["state"] in (status["run_state"], "to come")
         assert ("invalid" in cell["flags"]) == bool(status["issues"])
         assert cell["completed"] == (status["run_state"] == "completed")
+
+
+def test_a_matrix_leaves_out_entities_with_too_many_slices_before_it_lists_them(
+    lake: ConsoleWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed, slice_of = list[str](), Node.slice
+
+    def noted(node: Node, ordinal: int, sub: Sub = WHOLE) -> Slice:
+        listed.append(node.name)
+        return slice_of(node, ordinal, sub)
+
+    monkeypatch.setattr(Node, "slice", noted)
+    monkeypatch.setattr(slice_matrix, "_MOST_SLICES", 23)
+    told = asked(lake, "/v1/matrix?by=day&until=2026-03-30&columns=1")
+    rows = {row["entity"] for row in told["rows"]}
+    assert {"orders_complete_1h", "ods_orders_1h"} <= {*told["too_fine"]}
+    assert {"orders_complete_1d", "ods_courses"} <= rows
+    assert not rows & {*told["too_fine"]}
+    assert {*listed} <= rows
+    assert len(listed) <= 23
 
 
 @pytest.mark.parametrize(

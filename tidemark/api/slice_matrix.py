@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
     from tidemark.api.warehouse_status import WarehouseStatus
     from tidemark.dependency_model.entity import Entity
+    from tidemark.dependency_model.entity.sub_partition import Sub
     from tidemark.dependency_model.graph.node import Node
-    from tidemark.dependency_model.slice import Slice
     from tidemark.dependency_model.time.window import Window
 
 MOST_COLUMNS: Final = 62
 _MOST_ROWS: Final = 100
 _MOST_SLICES: Final = 20_000
-"""Rows end before an answer has read more states."""
+"""An answer reads at most this number of states. Slices are counted before they are listed."""
 TO_COME: Final = "to come"
 _WORST_FIRST: Final = (
     *(state.value for state in (RunState.FAILED, RunState.ABSENT, RunState.RUNNING, RunState.LAUNCHED, RunState.READY)),
@@ -78,13 +78,17 @@ class MatrixRowModel(BaseModel):
 
 
 class SliceMatrixModel(BaseModel):
-    """The first of the `found` entities that match, upstream before downstream, and the keys of the columns."""
+    """The first of the `found` entities that match, upstream before downstream, and the keys of the columns.
+
+    `too_fine` are entities that have too many slices in these columns to be shown.
+    """
 
     now: datetime
     by: str
     columns: list[str]
     found: int
     rows: list[MatrixRowModel]
+    too_fine: list[str]
 
 
 def slice_matrix(
@@ -101,14 +105,20 @@ def slice_matrix(
     columns = [grid.key(ordinal) for ordinal in range(max(grid.first, last - count + 1), last + 1)]
     words = search.casefold().split()
     nodes = [node for node in map(graph.node, graph.topological()) if node.grid and _matches(node.entity, words)]
-    rows, read = list[MatrixRowModel](), 0
+    rows, too_fine, left = list[MatrixRowModel](), list[str](), _MOST_SLICES
     for node in nodes[:_MOST_ROWS]:
-        placed = list(_placed(node, by, columns, calendar))
-        read += len(placed)
-        if rows and read > _MOST_SLICES:
+        stretches = list(_stretches(node, by, columns, calendar))
+        count = sum(len(ordinals) for _, _, ordinals in stretches)
+        if count > _MOST_SLICES:
+            too_fine.append(node.name)
+            continue
+        if count > left:
             break
-        rows.append(_row(stands, node.entity, placed, len(columns)))
-    return SliceMatrixModel(now=stands.now, by=by.value, columns=columns, found=len(nodes), rows=rows)
+        left -= count
+        rows.append(_row(stands, node, stretches, len(columns)))
+    return SliceMatrixModel(
+        now=stands.now, by=by.value, columns=columns, found=len(nodes), rows=rows, too_fine=too_fine
+    )
 
 
 def _matches(entity: Entity, words: Sequence[str]) -> bool:
@@ -117,10 +127,10 @@ def _matches(entity: Entity, words: Sequence[str]) -> bool:
     return not entity.is_project and all(word in text for word in words)
 
 
-def _placed(
+def _stretches(
     node: Node, by: MatrixColumns, columns: Sequence[str], calendar: Calendar
-) -> Iterator[tuple[int, Slice, Window]]:
-    """The slices of an entity that begin in a column, with the number of the column."""
+) -> Iterator[tuple[int, Sub, range]]:
+    """The numbers of the slices of a sub-partition that begin in a column, with the number of the column."""
     for sub in node.subs:
         grid, existing = node.grid_of(sub), node.existing_of(sub)
         if grid is None:
@@ -131,19 +141,19 @@ def _placed(
             begin, end = (grid.at(seconds_of(instant)) for instant in (column.start, column.end))
             first = begin if grid.window(begin).start >= column.start else begin + 1
             stop = end if grid.window(end).start >= column.end else end + 1
-            for ordinal in range(max(first, existing.start), min(stop, existing.stop)):
-                yield number, node.slice(ordinal, sub), grid.window(ordinal)
+            yield number, sub, range(max(first, existing.start), min(stop, existing.stop))
 
 
 def _row(
-    stands: WarehouseStatus, entity: Entity, placed: Sequence[tuple[int, Slice, Window]], count: int
+    stands: WarehouseStatus, node: Node, stretches: Sequence[tuple[int, Sub, range]], count: int
 ) -> MatrixRowModel:
-    slices = [slice_ for _, slice_, _ in placed]
-    currents = stands.store.read.currents(slices) if stands.store else []
+    entity, graph = node.entity, stands.warehouse.graph
+    placed = [(number, node.slice(ordinal, sub)) for number, sub, ordinals in stretches for ordinal in ordinals]
+    currents = stands.store.read.currents([slice_ for _, slice_ in placed]) if stands.store else []
     statuses = {current.slice: current.status for current in currents}
     cells: list[MatrixCellModel | None] = [None] * count
-    for number, slice_, window in placed:
-        status = statuses.get(slice_, SliceStatus())
+    for number, slice_ in placed:
+        status, window = statuses.get(slice_, SliceStatus()), graph.window(slice_)
         state, flags = _state(status, window, stands.now), _flags(entity, status, window, stands.now)
         cells[number] = _joined(cells[number], state, str(slice_), flags)
     period = entity.period.value if entity.period else ""

@@ -62,7 +62,8 @@ export function SlicesPage(props: { view: View; refused: () => void; onChanges: 
         </span>
         {data && <p class="note" role="status">{data.rows.length === data.found ? data.found : `the first ${data.rows.length} of ${data.found}`} {data.found === 1 ? "entity" : "entities"}</p>}
       </header>
-      {!data ? !error && <Loading what="slices" /> : data.rows.length === 0 ? <p class="empty">No entity has this in its name, layer, owner or tags.</p> : <MatrixTable told={data} />}
+      {!data ? !error && <Loading what="slices" /> : data.found === 0 ? <p class="empty">No entity has this in its name, layer, owner or tags.</p> : <MatrixTable told={data} />}
+      {data && data.too_fine.length > 0 && <p class="note">Too many slices for columns of a {view.by}: <bdi>{data.too_fine.map(decode).join(", ")}</bdi>. Choose shorter columns.</p>}
       <Legend />
     </article>
   );
