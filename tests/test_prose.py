@@ -137,10 +137,15 @@ def expression_of(phrase: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![A-Za-z0-9`]){words}(?![A-Za-z0-9])", re.IGNORECASE)
 
 
-@pytest.mark.parametrize("phrase", forbidden_phrases())
-def test_no_text_uses_a_forbidden_phrase(phrase: str) -> None:
-    said = expression_of(phrase)
-    places = [f"{place}: {line}" for place, line in lines() if said.search(line)]
+def test_no_text_uses_a_forbidden_phrase() -> None:
+    expressions = {phrase.lower(): expression_of(phrase) for phrase in forbidden_phrases()}
+    places = [
+        f"{place}: {line}"
+        for place, line in lines()
+        for words in (line.lower().replace("_", " "),)
+        for phrase, expression in expressions.items()
+        if phrase in words and expression.search(line)
+    ]
     assert not places, "docs/glossary.md says what to say instead:\n" + "\n".join(places)
 
 

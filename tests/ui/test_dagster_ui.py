@@ -1,4 +1,4 @@
-"""What a person sees in the Dagster UI, by a browser on the real warehouse; what they do there is in the long tests."""
+"""What a person sees in the Dagster UI, by a browser on the real warehouse."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ from tests.world import FIRST_DAY
 if TYPE_CHECKING:
     from tests.ui.dagster_pages import DagsterPages
 
-pytestmark = [pytest.mark.components, pytest.mark.spark, pytest.mark.xdist_group(FIRST_DAY), pytest.mark.timeout(1200)]
+pytestmark = [
+    pytest.mark.components,
+    pytest.mark.spark,
+    pytest.mark.long,
+    pytest.mark.xdist_group(FIRST_DAY),
+    pytest.mark.timeout(1200),
+]
 
 _DAY = "2026-03-23"
 _ROWS_PREVIEWED = 8
@@ -27,7 +33,6 @@ def test_assets_stand_in_their_layers(pages: DagsterPages) -> None:
     pages.shot("catalog")
 
 
-@pytest.mark.long
 def test_a_partitions_page_tells_of_that_partition(pages: DagsterPages) -> None:
     """Its rows and its drawing are seen without a button; `test_every_asset` compares the pages of two days."""
     pages.open_partition("ads_gmv_course", _DAY)

@@ -114,6 +114,7 @@ def test_another_type_takes_all_slices_and_readers_follow(root: Path, instance: 
     host.store.close()
 
 
+@pytest.mark.long
 def test_another_period_has_its_own_partitions(root: Path, instance: dg.DagsterInstance) -> None:
     report(instance, "sales")
     runtime = changed(root, yaml="period: hour\n", sql="SELECT id FROM sales WHERE dt = :biz_date AND id > :biz_hour\n")
@@ -128,6 +129,7 @@ def test_another_period_has_its_own_partitions(root: Path, instance: dg.DagsterI
     assert len(open_table(path).to_pyarrow_table()) == 1 + 2 + 3 + 0 + 4
 
 
+@pytest.mark.long
 def test_a_slice_would_be_lost_or_breaks_a_rule(root: Path, instance: dg.DagsterInstance) -> None:
     report(instance, "totals")
     report(instance, "sales", days=DAYS[1:])
@@ -144,6 +146,7 @@ def test_a_slice_would_be_lost_or_breaks_a_rule(root: Path, instance: dg.Dagster
     assert {day: rows(root, day) for day in DAYS} == OLD
 
 
+@pytest.mark.long
 def test_a_commit_of_another_writer_is_kept(
     root: Path, instance: dg.DagsterInstance, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,6 +164,7 @@ def test_a_commit_of_another_writer_is_kept(
     assert rows(root, DAYS[0]) == late
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("entity", "error"), [("sales", RebuildRefusedError), ("running", RebuildRefusedError)])
 def test_only_a_computed_table_that_is_there(
     root: Path, instance: dg.DagsterInstance, entity: str, error: type[Exception]
@@ -171,7 +175,8 @@ def test_only_a_computed_table_that_is_there(
 
 
 @pytest.mark.parametrize("arguments", [[], ["a", "b"], ["totals", "--slices", "x"], ["totals", "--approve"]])
-def test_wrong_usage(root: Path, arguments: list[str]) -> None:
+def test_wrong_usage(tmp_path: Path, arguments: list[str]) -> None:
+    root = write_project(tmp_path / "shop", FILES, "time_zone: UTC\n")
     result = CliRunner().invoke(main, ["apply", "--rebuild", *arguments, "--root", str(root)])
     assert result.exit_code == 2
 
@@ -202,7 +207,8 @@ def test_readers_see_the_old_or_the_new_table_whenever_the_command_is_killed(roo
         assert instance.get_materialized_partitions(dg.AssetKey("totals")) == {*DAYS}
 
 
-def test_an_unknown_entity(root: Path) -> None:
+def test_an_unknown_entity(tmp_path: Path) -> None:
+    root = write_project(tmp_path / "shop", FILES, "time_zone: UTC\n")
     result = CliRunner().invoke(main, ["apply", "--rebuild", "total", "--root", str(root)])
     assert isinstance(result.exception, SystemExit | UnknownEntityError)
     assert result.exit_code == 1

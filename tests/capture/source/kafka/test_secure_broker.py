@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.components
+pytestmark = [pytest.mark.components, pytest.mark.long]
 
 TOPIC = "cdc.tide"
 
@@ -58,7 +58,6 @@ def _fill(servers: str) -> None:
     assert producer.flush(60) == 0
 
 
-@pytest.mark.long
 def test_offsets_are_asked_with_the_password(secured: SecureKafka, environment: pytest.MonkeyPatch) -> None:
     assert environment
     bounds = Broker(secured.bootstrap_servers, 60.0).bounds([TOPIC])[TOPIC]
