@@ -184,6 +184,7 @@ def test_an_untagged_snapshot_is_an_error_that_says_what_to_do(tmp_path: Path, s
         computer(spark, warehouse).snapshots([Slice("sales", "2026-03-23")])
 
 
+@pytest.mark.long
 def test_snapshots_that_arrived_together_are_judged_each_by_its_own_rows(tmp_path: Path, spark: SparkSession) -> None:
     captured = (
         "kind: Snapshot\nperiod: day\nsource: {table: school.orders, instances: [a]}\nkey: [id]\n"

@@ -88,6 +88,7 @@ def test_delta_rs_and_duckdb_read_every_version(target: MergeTarget) -> None:
         assert count_rows(rows) == state(version)
 
 
+@pytest.mark.long
 def test_spark_reads_the_log_without_its_cache(spark: SparkSession, target: MergeTarget) -> None:
     """From the checkpoint and the commits after it, as a new process does; each checksum is what the log adds up to."""
     assert (folder_of(target) / "_delta_log" / "_last_checkpoint").exists()

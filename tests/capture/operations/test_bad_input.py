@@ -125,6 +125,7 @@ def test_a_malformed_line_is_named_with_its_file(
     assert capture.step().changes["ods_orders"] == 1
 
 
+@pytest.mark.long
 def test_changes_of_an_undeclared_table_are_kept_and_said(capture: Capture, streams: tuple[Stream, Stream]) -> None:
     a, b = streams
     offset = a.change("coupons", None, {"coupon_id": 7}, at("2026-03-23 12:30"))

@@ -71,6 +71,7 @@ def rows(folder: Path, table: str, key: str) -> list[int]:
     return sorted(read_rows(folder / "warehouse" / table, columns=[key])[key].to_pylist())
 
 
+@pytest.mark.long
 def test_a_recreated_longer_topic_is_not_read(spark: SparkSession, tmp_path: Path) -> None:
     capture(spark, tmp_path, TABLES, SentIntake(sent(3), topic_id="old")).step()
     with pytest.raises(TopicReplacedError, match=r"cdc\.a was created again.*capture reload"):

@@ -74,6 +74,7 @@ class Emptied(SentIntake):
         raise AssertionError("nothing is to be read")
 
 
+@pytest.mark.long
 def test_letters_that_kafka_dropped_stay(world: LettersWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     world.step()
     monkeypatch.setattr(

@@ -81,6 +81,7 @@ def _plain(row: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(values)
 
 
+@pytest.mark.long
 def test_a_row_that_gets_another_key_is_deleted_and_inserted(spark: SparkSession) -> None:
     moved = {
         "type": "UPDATE",
