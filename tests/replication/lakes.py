@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Self
 
@@ -79,6 +79,15 @@ class TwoLakes:
             slice_, COMPLETED, last + 1, SliceStatus(generation=self.generations[day]), Facts(snapshot_id=str(version))
         )
         self.store.write.append(told, after=last)
+        return slice_
+
+    def report(self, day: str, events: str, why: str = "") -> Slice:
+        """Further events of a completed slice, with a reason."""
+        slice_, last = Slice("sales", day), self.store.read.last()
+        current = self.store.read.current(slice_)
+        assert current is not None
+        told = chain(slice_, events, last + 1, current.status)
+        self.store.write.append([replace(step, why=why or step.why) for step in told], after=last)
         return slice_
 
     def replicate(self) -> PassReport:

@@ -102,10 +102,24 @@ def _record(entity: Entity, record: SliceRecord | None) -> Iterator[tuple[str, s
     told = [words.format(value) for words, value in figures.items() if value is not None]
     if told:
         yield "wrote", ", ".join(told)
+    yield from _origin(record.parameters.get("replica"))
     for read in record.read:
         many = f" to {read.last} ({read.slices})" if read.slices > 1 else ""
         version = "" if read.version is None else f", table version {read.version}"
         yield "read", f"{read.first}{many}, generation {read.generation}{version}"
+
+
+def _origin(told: object) -> Iterator[tuple[str, str]]:
+    """What travelled with a replica's slice: its generation, version and quality, its run, and the slices it read."""
+    if not isinstance(told, dict):
+        return
+    run = f", run {told['run']}" if told.get("run") else ""
+    quality = f", quality {told['quality']}" if told.get("quality") else ""
+    yield "replica of", f"{told['slice']}, generation {told['generation']}, version {told['version']}{quality}{run}"
+    read = [f"{input_['slice']} (generation {input_['generation']})" for input_ in told.get("read", ())]
+    if read:
+        more = f" and {told['inputs'] - _SHOWN} more" if told["inputs"] > _SHOWN else ""
+        yield "read there", f"{', '.join(read[:_SHOWN])}{more}"
 
 
 def _copy(place: str, copy: SliceCopy, zone: tzinfo) -> Iterator[str]:

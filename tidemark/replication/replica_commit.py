@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tidemark.delta.own_commit import REPLICA
-from tidemark.delta.published_slice import generation_app, version_app
+from tidemark.delta.published_slice import fault_app, generation_app, version_app
 from tidemark.replication.errors import ReplicaTableTakenError
 from tidemark.strict_json import json_text
 
@@ -65,23 +65,37 @@ def require_replica_of(source: VersionContent, replica: VersionContent, where: T
 def commit_actions_of(publication: ReplicaCommit, replica: VersionContent | None) -> list[Mapping[str, Any]]:
     """The actions of the commit in the replica's log; `replica` is None if there is no table yet."""
     plan, now_ms = publication.plan, time.time_ns() // 1_000_000
+    made, slice_ = 0 if replica is None else replica.version + 1, str(publication.told["slice"])
+    marks = {generation_app(slice_): publication.told["generation"], version_app(slice_): made}
+    return [
+        _info(publication.told, now_ms),
+        *(_mark(app, number, now_ms) for app, number in marks.items()),
+        *_table_actions(publication.source, replica),
+        *({"remove": _removed(replica.files[key], now_ms)} for key in sorted(plan.removed) if replica),
+        *({"add": _added(publication, key)} for key in sorted(plan.added)),
+    ]
+
+
+def fault_actions_of(told: Mapping[str, Any], version: int) -> list[Mapping[str, Any]]:
+    """The actions of a commit that tells a fault of a published slice (`told["fault"]`), or that it is over."""
+    now_ms = time.time_ns() // 1_000_000
+    return [_info(told, now_ms), _mark(fault_app(str(told["slice"])), version if told["fault"] else 0, now_ms)]
+
+
+def _info(told: Mapping[str, Any], now_ms: int) -> Mapping[str, Any]:
     info = {
         "timestamp": now_ms,
         "operation": "REPLICATE",
         "operationParameters": {},
         "isBlindAppend": False,
         "engineInfo": "tidemark",
-        "userMetadata": json_text({REPLICA: publication.told}),
+        "userMetadata": json_text({REPLICA: told}),
     }
-    made, slice_ = 0 if replica is None else replica.version + 1, str(publication.told["slice"])
-    marks = {generation_app(slice_): publication.told["generation"], version_app(slice_): made}
-    return [
-        {"commitInfo": info},
-        *({"txn": {"appId": app, "version": number, "lastUpdated": now_ms}} for app, number in marks.items()),
-        *_table_actions(publication.source, replica),
-        *({"remove": _removed(replica.files[key], now_ms)} for key in sorted(plan.removed) if replica),
-        *({"add": _added(publication, key)} for key in sorted(plan.added)),
-    ]
+    return {"commitInfo": info}
+
+
+def _mark(app: str, number: int, now_ms: int) -> Mapping[str, Any]:
+    return {"txn": {"appId": app, "version": number, "lastUpdated": now_ms}}
 
 
 def _table_actions(source: VersionContent, replica: VersionContent | None) -> list[Mapping[str, Any]]:

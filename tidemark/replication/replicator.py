@@ -2,6 +2,7 @@
 
 One process works for each place. Snapshots of a table are versions of one log, so they are published in the order of
 versions. A snapshot that has to be retried delays later ones. A place that does not answer delays no other place.
+Faults that the source found after a slice was published are committed first.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from tidemark.errors import TidemarkError, TransientError
 from tidemark.replication.errors import OlderSnapshotError, RestatedSnapshotError
 from tidemark.replication.slice_files import SliceFiles
 from tidemark.replication.slice_replication import SliceReplication
+from tidemark.replication.told_slice import fault_of, told_slice
 from tidemark.state_store.held_leases import holding
 from tidemark.state_store.slice_copies import CopyState, SliceCopies, SliceCopy
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
@@ -24,7 +26,7 @@ from tidemark.system.utc_clock import utc_now
 from tidemark.warehouse.dagster_partition_keys import period_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from datetime import datetime
 
     from tidemark.dependency_model.entity import Entity
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from tidemark.replication.bandwidth import Bandwidth
     from tidemark.state_store.fence import Fence
     from tidemark.state_store.store import StateStore
+    from tidemark.state_store.transition import Current
     from tidemark.system.replica_place import ReplicaPlace
     from tidemark.system.table_location import TableLocation
     from tidemark.warehouse.warehouse import Warehouse
@@ -68,6 +71,7 @@ class Replicator:
             if place.name in entity.replicate
         }
         self._copies: dict[Slice, SliceCopy] = {}
+        self._untold: dict[Slice, str] = {}
         self._fences: tuple[Fence, ...] = ()
         self._seen = -1
 
@@ -82,16 +86,32 @@ class Replicator:
         ) as held:
             self._fences, self._seen = held.fences, -1
             self._copies = {slice_: copy for stored in self._stored.values() for slice_, copy in stored.all().items()}
-            while goes_on() and (copy := self._next()) is not None:
+            self._untold = {}
+            while goes_on() and self._tell_faults(report) and (copy := self._next()) is not None:
                 if not self._carry_out(copy, report):
                     break
         return report
 
-    def _next(self) -> SliceCopy | None:
-        """The most urgent copy that is due, including slices completed meanwhile."""
+    def _tell_faults(self, report: PassReport) -> bool:
+        """Commit the faults of published slices, and their ends. Returns whether the place answers.
+
+        After an error, the next pass commits the fault.
+        """
         last = self._store.read.last()
         if last != self._seen:
             self._plan(last)
+        for slice_ in sorted(self._untold):
+            copy, fault = self._copies[slice_], self._untold.pop(slice_)
+            try:
+                self._replication_of(copy, None).tell_fault(copy, fault)
+            except (TidemarkError, OSError) as error:
+                report.troubles[slice_] = str(error)
+                if isinstance(error, StorageDownError):
+                    return False
+        return True
+
+    def _next(self) -> SliceCopy | None:
+        """The most urgent copy that is due, including slices completed meanwhile."""
         now, held = self._clock(), set[object]()
         for copy in sorted(filter(lambda copy: copy.is_open, self._copies.values()), key=self._urgency):
             table = self._warehouse.table_path(copy.slice.entity)
@@ -109,16 +129,30 @@ class Replicator:
             else {transition.slice.entity for transition in self._store.read.after(self._seen)} & set(self._stored)
         )
         for name in sorted(touched):
-            planned = [copy for copy in self._due_of(name) if copy is not None]
+            currents = self._store.read.completed_slices(name)
+            planned = [copy for copy in self._due_of(name, currents) if copy is not None]
             self._stored[name].put(planned, self._fences)
             self._copies |= {copy.slice: copy for copy in planned}
+            self._untold |= {
+                current.slice: fault_of(self._store, current) for current in self._changed_faults(currents)
+            }
         self._seen = last
 
-    def _due_of(self, name: str) -> Iterable[SliceCopy | None]:
+    def _changed_faults(self, currents: Iterable[Current]) -> Iterator[Current]:
+        """Published slices that became wrong at the source, or whose published generation is good again."""
+        for current in currents:
+            copy = self._copies.get(current.slice)
+            published = copy.published if copy else None
+            is_over = published is not None and published.generation == current.status.generation
+            is_wrong = current.status.is_flawed
+            if published is not None and is_wrong != bool(published.fault) and (is_wrong or is_over):
+                yield current
+
+    def _due_of(self, name: str, currents: Iterable[Current]) -> Iterable[SliceCopy | None]:
         """A plan for each slice whose current generation the replica does not have."""
         there = {
             current.slice: current.status.generation
-            for current in self._store.read.completed_slices(name)
+            for current in currents
             if current.status.valid and current.status.quality in _JUDGED and not current.unreadable
         }
         versions = self._versions(name, list(there))
@@ -169,18 +203,22 @@ class Replicator:
 
     def _replication(self, copy: SliceCopy) -> SliceReplication:
         name = copy.slice.entity
-        entity, path = self._warehouse.entities[name], self._warehouse.table_path(name)
-        is_snapshot = self._warehouse.is_snapshot(name)
+        path, is_snapshot = self._warehouse.table_path(name), self._warehouse.is_snapshot(name)
         own = None if copy.published is None else copy.published.version
         basis = self._newest_published(path) if is_snapshot else own
         if is_snapshot and basis is not None and basis > copy.version:
             raise OlderSnapshotError.of(copy.version, basis)
         if is_snapshot:
             self._require_version(copy)
+        return replace(self._replication_of(copy, basis), told=told_slice(self._store, copy.slice))
+
+    def _replication_of(self, copy: SliceCopy, basis: int | None) -> SliceReplication:
+        name = copy.slice.entity
+        path, is_snapshot = self._warehouse.table_path(name), self._warehouse.is_snapshot(name)
         return SliceReplication(
             path,
             self._place.lake / path.name,
-            SliceFiles({} if is_snapshot else slice_values(entity, copy.slice)),
+            SliceFiles({} if is_snapshot else slice_values(self._warehouse.entities[name], copy.slice)),
             basis,
             self._bandwidth,
             self._note,

@@ -7,7 +7,7 @@ files are read instead of sent, and a commit that was made is found in the repli
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
@@ -33,6 +33,7 @@ from tidemark.replication.replica_commit import (
     VECTOR_CHECKSUM,
     ReplicaCommit,
     commit_actions_of,
+    fault_actions_of,
     require_replica_of,
 )
 from tidemark.replication.slice_files import rows_of
@@ -63,7 +64,8 @@ _LOGGER: Final = logging.getLogger("tidemark.replication")
 class SliceReplication:
     """`basis` is the source version of the slice's files at the replica; None if unknown.
 
-    `note` stores a state while the place's lease is held.
+    `told` is what the source knows about the slice beside its files (`told_slice.py`). `note` stores a state while the
+    place's lease is held.
     """
 
     source: TableLocation
@@ -73,6 +75,7 @@ class SliceReplication:
     bandwidth: Bandwidth
     note: Callable[[SliceCopy], None]
     clock: Callable[[], datetime] = utc_now
+    told: Mapping[str, Any] = field(default_factory=dict)
 
     def run(self, copy: SliceCopy) -> SliceCopy:
         """Replicate a copy and return its published state.
@@ -94,6 +97,22 @@ class SliceReplication:
             if put_commit(self.replica, version, commit_actions_of(publication, replica)):
                 crash_point("replicate.published")
                 return self._done(copy, version)
+        raise ReplicaChangedError.of(self.replica, _ATTEMPTS)
+
+    def tell_fault(self, copy: SliceCopy, fault: str) -> SliceCopy:
+        """Commit to the replica's log that its slice is wrong, or that it is not any more. No file changes.
+
+        Raises ReplicaChangedError, and the errors of logs and stores.
+        """
+        told = {"slice": str(copy.slice), "generation": copy.generation, "version": copy.version, "fault": fault}
+        for _ in range(_ATTEMPTS):
+            replica = newest_content(self.replica)
+            if replica is None:  # the mender publishes everything again
+                return copy
+            if put_commit(self.replica, replica.version + 1, fault_actions_of(told, replica.version + 1)):
+                noted = copy.with_fault(fault)
+                self.note(noted)
+                return noted
         raise ReplicaChangedError.of(self.replica, _ATTEMPTS)
 
     def _done(self, copy: SliceCopy, version: int) -> SliceCopy:
@@ -131,7 +150,7 @@ class SliceReplication:
         self._require_rows(copy, plan, wanted, replica)
         copy = copy.at(CopyState.VERIFIED, self.clock())
         self.note(copy)
-        told = {"slice": str(copy.slice), "generation": copy.generation, "version": copy.version}
+        told = {**self.told, "slice": str(copy.slice), "generation": copy.generation, "version": copy.version}
         return copy, ReplicaCommit(source, plan, told, tags)
 
     def _require_rows(self, copy: SliceCopy, plan: FilePlan, wanted: Files, replica: VersionContent | None) -> None:
@@ -150,7 +169,7 @@ class SliceReplication:
         for version in range(replica.version, max(seen, replica.version - _LONGEST_WALK), -1):
             content = commit_content(self.replica, version)
             told = replica_told(content.info) if content else None
-            if told and told["slice"] == str(copy.slice):
+            if told and told["slice"] == str(copy.slice) and "fault" not in told:
                 same = (told["generation"], told["version"]) == (copy.generation, copy.version)
                 return version if same else None
         return None

@@ -38,12 +38,16 @@ class CopyState(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PublishedSlice:
-    """The published slice: `version` of the source's table, `replica_version` of the replica's table."""
+    """The published slice: `version` of the source's table, `replica_version` of the replica's table.
+
+    `fault` is a later fault of it that was committed to the replica's log.
+    """
 
     generation: int
     version: int
     replica_version: int
     at: datetime
+    fault: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +132,10 @@ class SliceCopy:
             changed_at=now,
             due_at=now + retry_wait(self.attempts),
         )
+
+    def with_fault(self, fault: str) -> SliceCopy:
+        """The published slice with this fault at the replica; an empty text ends the fault."""
+        return replace(self, published=self.published and replace(self.published, fault=fault[:_LONGEST_REASON]))
 
     def done(self, replica_version: int, now: datetime) -> SliceCopy:
         """Published: readers see it."""

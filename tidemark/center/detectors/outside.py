@@ -51,6 +51,10 @@ _MOST_ERRORS: Final = 1_000
 _LONGEST_ERROR: Final = 500
 CONTENT: Final = "content"
 """The parameter of an observed slice that changes with its data."""
+ORIGIN: Final = "replica"
+"""The parameter of an observed slice of a replica: what travelled with it from its source."""
+_SOURCE: Final = "source of the replica"
+"""The reporter of faults that the source of a replica found."""
 _THERE: Final = RunState.COMPLETED
 _ARRIVALS: Final = frozenset({Event.OBSERVED, Event.COMPLETED, Event.BACKFILLED, Event.RECOVERED})
 _GOOD: Final = frozenset({Quality.PASSED, Quality.IGNORED})
@@ -182,19 +186,35 @@ class OutsideDetector:
         if not (is_wanted or is_rechecked):
             self.crawler.forget(slice_)
         if not (is_wanted or is_other):
-            return 0
+            return self._center.report(list(self._faults(settled, status))).new
         verdicts = judge(entity, sight)
         is_good = not any(verdict.holds_back for verdict in verdicts)
         is_new = status.run_state is not _THERE or is_other
         if is_new or is_good or status.quality is not Quality.FAILED:
             show_observation(instance, entity, slice_, sight, verdicts, is_new=is_new)
-        new = self._center.report(list(_facts(settled, status, verdicts, is_good=is_good, is_other=is_other))).new
+        facts = _facts(settled, status, verdicts, is_good=is_good, is_other=is_other)
+        new = self._center.report([*facts, *([_tainted(settled, status)] if sight.fault else ())]).new
         self._results.put(list(_results(entity, settled, verdicts)))
         if is_new and settled.is_witnessed and entity.period is not None and not is_other:
             self.crawler.learn(entity.name, self._center.graph.window(slice_).end, _first_seen(settled))
         if is_good and not is_rechecked:
             self.crawler.forget(slice_)
         return new
+
+    def _faults(self, settled: SettledSlice, status: SliceStatus) -> Iterator[Fact]:
+        """The taint of a slice that its source found wrong later, or its end. A taint by others stays."""
+        if status.run_state is not _THERE or bool(settled.sighting.sight.fault) == status.tainted:
+            return
+        if settled.sighting.sight.fault:
+            yield _tainted(settled, status)
+            return
+        history = self._center.store.read.history(settled.slice)
+        taint = next((step for step in reversed(history) if step.event is Event.TAINTED), None)
+        if taint is not None and taint.who == _SOURCE:
+            seen = settled.sighting.at
+            event_id = f"probe:{settled.slice}:{status.generation}:{seen.isoformat()}:kept"
+            why = "its source found it good again"
+            yield Fact(event_id, settled.slice, Event.KEPT, seen, _SOURCE, why, generation=status.generation)
 
     def _is_rechecked(self, entity: Entity, end: datetime, now: datetime) -> bool:
         """Whether a complete slice is still looked at; not with `late: keep`."""
@@ -229,6 +249,12 @@ class OutsideDetector:
 def _is_wanted(entity: Entity, status: SliceStatus) -> bool:
     """Whether the slice is missing, or its rules have not passed yet."""
     return status.run_state is not _THERE or (bool(entity.quality) and status.quality not in _GOOD)
+
+
+def _tainted(settled: SettledSlice, status: SliceStatus) -> Fact:
+    seen, fault = settled.sighting.at, settled.sighting.sight.fault
+    event_id = f"probe:{settled.slice}:{status.generation}:{seen.isoformat()}:tainted"
+    return Fact(event_id, settled.slice, Event.TAINTED, seen, _SOURCE, fault)
 
 
 def _removal(settled: SettledSlice, status: SliceStatus) -> Fact:
@@ -276,7 +302,9 @@ def _results(entity: Entity, settled: SettledSlice, verdicts: tuple[RuleVerdict,
 
 def _data(sight: Sight) -> Facts:
     watermarks = {} if sight.watermark is None else {"source": sight.watermark}
-    parameters = {CONTENT: sight.content} if sight.content else {}
+    parameters: dict[str, object] = {CONTENT: sight.content} if sight.content else {}
+    if sight.origin:
+        parameters[ORIGIN] = dict(sight.origin)
     return Facts(row_count=sight.rows, snapshot_id=sight.version, watermarks=watermarks, parameters=parameters)
 
 

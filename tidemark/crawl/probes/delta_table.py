@@ -20,7 +20,7 @@ from tidemark.crawl.rule_query import columns_of
 from tidemark.crawl.watermark import by_watermark
 from tidemark.delta.hidden_rows import hidden_rows
 from tidemark.delta.live_file import file_name
-from tidemark.delta.published_slice import published_generation
+from tidemark.delta.published_slice import PublishedGeneration, published_generation, told_by_commit
 from tidemark.delta.rows_without_spark import QueriedRows, TableQuery, equal_to, rows_of_plain_files, stored_name
 from tidemark.dependency_model.arrival.sighting import Sight
 
@@ -45,12 +45,13 @@ def look(source: DeltaProbe, probed: ProbedSlice, context: ProbeContext) -> Sigh
         table = DeltaTable(place, storage_options=options)
     except TableNotFoundError:
         return Sight(is_there=False, why="the table does not exist yet")
-    published = None
+    published, fault = None, ""
     if source.replica_of is not None:
         slice_ = str(probed.slice._replace(entity=source.replica_of))
         published = published_generation(table, slice_)
         if published is None:
             return Sight(is_there=False, why=f"{slice_} was not published by version {table.version()}")
+        fault = _fault(place, options, published)
         table.load_as_version(published.version)
     files = pa.table(table.get_add_actions(flatten=True)).to_pylist()
     mine = _in_partition(files, probed.texts(source.partition))
@@ -60,7 +61,10 @@ def look(source: DeltaProbe, probed: ProbedSlice, context: ProbeContext) -> Sigh
     seen = _sight(table.version(), mine, hidden_rows(table, source.table))
     if published is not None:
         generation = f"generation {published.generation}"
-        seen = replace(seen, content=generation, why=f"{generation}: {seen.why}")
+        why = f"{generation}: {fault or seen.why}"
+        seen = replace(
+            seen, content=generation, why=why, fault=fault, origin=told_by_commit(place, options, published.version)
+        )
     if mine and (probed.rules or source.time_column is not None):
         # The values of the partition's first file have the columns' types.
         values = {name: mine[0][f"partition.{name}"] for name in source.partition}
@@ -72,6 +76,13 @@ def look(source: DeltaProbe, probed: ProbedSlice, context: ProbeContext) -> Sigh
         rows = _rows_with(table, source, "", {source.watermark})
         newest = newest_value(rows, source.watermark, probed, context.timeout_seconds)
     return by_watermark(seen, source.watermark, newest, probed, context.clock(), probed.time_zone)
+
+
+def _fault(place: str, options: Mapping[str, str], published: PublishedGeneration) -> str:
+    """The fault that the source found after it had published the slice; empty without one."""
+    if published.fault_version is None:
+        return ""
+    return str(told_by_commit(place, options, published.fault_version).get("fault") or "its source found it wrong")
 
 
 def _scanned(

@@ -7,10 +7,11 @@ that was there is removed once two probes did not find it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime, timedelta
 
 LOOKS: Final = 2
@@ -23,6 +24,7 @@ class Sight:
     `rows` is None if the source does not count them. `version` and `watermark` are in the source's own format.
     `figures` are values that are plotted for each slice. `measured` has the source's results for quality rules, by rule
     name: the rows that break the rule, or the seconds from the newest time to the slice's end (None without a time).
+    For a replica, `fault` says why its source found the slice wrong, and `origin` has what travelled with it.
     """
 
     is_there: bool
@@ -33,6 +35,8 @@ class Sight:
     watermark: str | None = None
     figures: tuple[tuple[str, float], ...] = ()
     measured: tuple[tuple[str, float | None], ...] = ()
+    fault: str = ""
+    origin: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
