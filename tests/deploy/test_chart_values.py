@@ -18,7 +18,7 @@ from tidemark.system.settings import ENV_PREFIX, Settings
 # Said elsewhere in the values, a secret, or what pods of a cluster have no use for.
 NOT_FREE = {
     "root", "data", "landing", "warehouse", "state_db", "dagster_home", "state", "kafka", "databases", "pools",
-    "spark_master", "spark_conf", "olap", "host",
+    "spark_master", "spark_conf", "olap", "host", "place",
 }  # fmt: skip
 
 

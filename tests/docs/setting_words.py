@@ -75,6 +75,15 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
         "",
         ("how many runs each pool executes at a time: `default=2, heavy=1`. An entity's tag `pool` names its pool"),
     ),
+    "places": (
+        "none",
+        (
+            "pools whose runs compute on another Spark master, YARN queue or Kubernetes namespace: `{east: "
+            "{spark_master: 'spark://east:7077', probe: 'http://east:8080'}}`; JSON in the environment "
+            "(docs/spark-cluster.md)"
+        ),
+    ),
+    "place": ("none", "the place of this process; the host of warm workers sets it for each worker"),
     "host": (
         "the machine's host name",
         "the name of this machine if several work together (docs/several-hosts.md)",

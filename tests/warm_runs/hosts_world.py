@@ -86,7 +86,7 @@ class ModelHost:
     def running(self) -> list[str]:
         return [worker.run_id for worker in self.workers if worker.run_id and not worker.is_killed]
 
-    def _start(self, _warm_workers: WarmWorkers) -> ModelWorker:
+    def _start(self, _warm_workers: WarmWorkers, _place: str) -> ModelWorker:
         self.workers.append(ModelWorker(self))
         return self.workers[-1]
 

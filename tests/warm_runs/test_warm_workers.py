@@ -57,13 +57,20 @@ class WarmWorkersWorld:
 
     def __init__(self, **options: Any) -> None:
         self.runs, self.workers, self.version, self.now = FakeRuns(), list[FakeWorker](), 1, 1000.0
+        self.places: list[str] = []
         self.warm_workers = WarmWorkers(
-            WarmWorkerOptions(**options), self._start, self.runs, lambda: self.version, lambda: self.now
+            WarmWorkerOptions(**options),
+            self._start,
+            self.runs,
+            lambda: self.version,
+            lambda: self.now,
+            place_of=lambda run_id: run_id.rpartition("@")[2] if "@" in run_id else "",
         )
         self.warm_workers.tick()
 
-    def _start(self, _warm_workers: WarmWorkers) -> Worker:
+    def _start(self, _warm_workers: WarmWorkers, place: str) -> Worker:
         self.workers.append(FakeWorker(len(self.workers)))
+        self.places.append(place)
         return self.workers[-1]
 
     def ready(self, *numbers: int) -> None:
@@ -311,3 +318,40 @@ def test_a_host_whose_workers_do_not_start_says_so_until_one_is_ready() -> None:
     assert not world.warm_workers.status()["healthy"]
     world.ready(1)
     assert world.warm_workers.status()["healthy"]
+
+
+def test_a_run_of_a_place_waits_for_a_worker_of_it_and_an_idle_one_makes_way(world: WarmWorkersWorld) -> None:
+    assert world.warm_workers.run("a@east")
+    assert ([worker.given for worker in world.workers], world.places) == ([[], [], []], ["", "", "east"])
+    assert world.workers[0].is_ending
+    world.warm_workers.is_gone(world.workers[0], "ended with status 0")
+    world.ready(2)
+    assert world.workers[2].given == ["a@east"]
+    world.warm_workers.run("b")
+    world.warm_workers.run("c@east")
+    assert [worker.given for worker in world.workers] == [[], ["b"], ["a@east"]]
+    world.done(2)
+    assert world.workers[2].given == ["a@east", "c@east"]
+
+
+def test_runs_of_other_places_do_not_pass_one_that_waits_for_ever() -> None:
+    world = WarmWorkersWorld(workers=1)
+    world.ready(0)
+    for run_id in ("a", "b@east", "c", "d"):
+        world.warm_workers.run(run_id)
+    world.done(0)
+    assert (world.workers[0].is_ending, world.places) == (True, ["", "east"])
+    world.ready(1)
+    assert [worker.given for worker in world.workers] == [["a"], ["b@east"]]
+
+
+def test_a_worker_of_a_place_that_does_not_start_closes_one_run_and_holds_no_other(world: WarmWorkersWorld) -> None:
+    for number in range(5):
+        run_id = f"{number}@east"
+        assert world.warm_workers.run(run_id)
+        if world.places[-1] == "":
+            world.ready(len(world.workers) - 1)
+        world.warm_workers.is_gone(world.workers[-1], "ended with status 1")
+        assert world.last(run_id) == "The worker of place east ended with status 1 before it was ready."
+    assert world.warm_workers.run("b")
+    assert world.warm_workers.where("b") == "running"

@@ -28,6 +28,7 @@ from tidemark.state_store.failed_runs import failed_runs
 from tidemark.state_store.lease import CENTER
 from tidemark.state_store.live_leases import live_leases
 from tidemark.state_store.past_states import states_at
+from tidemark.state_store.place_waits import place_waits, waiting_name
 from tidemark.state_store.probe_errors import probe_errors
 from tidemark.state_store.probe_looks import ProbeLook, probe_looks
 from tidemark.state_store.slice_profiles import SliceProfiles
@@ -162,8 +163,15 @@ class WarehouseStatus:
             last = self._last_look(slice_)
             return [*failed, *last, f"another system makes it, and its probe has not found it yet: `{look}` looks now"]
         broken = self.broken_rules([slice_]) if slice_ in status.issues else []
-        reason = _REASONS.get(status.run_state)
+        reason = self._place_wait(slice_, status) or _REASONS.get(status.run_state)
         return [*broken, *([reason] if reason else self.failure(slice_))]
+
+    def _place_wait(self, slice_: Slice, status: SliceStatus) -> str:
+        """Why a ready slice waits for a place; empty if it does not."""
+        if self.store is None or self._is_past or status.run_state is not RunState.READY:
+            return ""
+        why = place_waits(self.store.database).get(waiting_name(slice_))
+        return f"it is ready, and waits for a place: {why}" if why else ""
 
     @cached_property
     def _probe_errors(self) -> Mapping[str, str]:

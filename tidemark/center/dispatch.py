@@ -23,6 +23,7 @@ from tidemark.center.run_grouping import RunGrouping, exact_part
 from tidemark.center.typical_times import TypicalTimes
 from tidemark.dependency_model.readiness.self_starting_slices import is_computed_here
 from tidemark.dependency_model.status import Event, RunState
+from tidemark.state_store.place_waits import place_waits, waiting_name
 from tidemark.state_store.transition import Facts
 from tidemark.system.crash_points import crash_point
 from tidemark.system.run_pools import DEFAULT
@@ -91,6 +92,8 @@ class Dispatch:
         """The number of runs of other slices since the last run of a backfill, by pool."""
         self.without_pool: dict[str, PoolError] = {}
         """Entities with an unknown pool in the last step: their slices wait."""
+        self._waits: dict[str, str] = {}
+        self._noted_waits: dict[str, str] | None = None
 
     def step(self) -> int:
         """Launch ready slices while there is room; returns the number of requested runs."""
@@ -102,11 +105,13 @@ class Dispatch:
         if self._backfills:
             run("backfills", partial(self._backfills.step, self._is_exhausted), None)
         busy, rebuilding, launched = self._busy(), self._rebuilding(), 0
-        self.without_pool = {}
+        self.without_pool, self._waits = {}, {}
+        self._pools.places.look()
         groups = run("group", partial(self._grouping.groups, busy), None) or self._one_by_one()
         for group in self._in_turn(groups, rebuilding):
             launch = partial(self._launch_group, group, busy, rebuilding)
             launched += run(f"launch of {group[0]}", launch, otherwise=False)
+        run("waits for places", self._note_waits, None)
         return launched
 
     def _one_by_one(self) -> list[list[Slice]]:
@@ -125,6 +130,16 @@ class Dispatch:
         rebuilding[pool] += backfill is not None
         self._passed_over[pool] = 0 if backfill is not None else self._passed_over[pool] + 1
         return True
+
+    def _note_waits(self) -> None:
+        """Note for `status` why slices wait for places, only when it changes."""
+        notes = place_waits(self._center.store.database)
+        if self._noted_waits is None:
+            self._noted_waits = notes.all()
+        if self._waits != self._noted_waits:
+            notes.remove(*(self._noted_waits.keys() - self._waits.keys()))
+            notes.put(self._waits)
+            self._noted_waits = self._waits
 
     def begin_anew(self) -> None:
         """The next step requests launches again that the launcher does not know."""
@@ -212,11 +227,16 @@ class Dispatch:
         return sum(self._passed_over[pool] for pool in pools) >= self._pools.slots(tag)
 
     def _pool_for(self, slice_: Slice, busy: Counter[str]) -> str | None:
+        entity = self._center.graph.entity(slice_.entity)
         try:
-            return self._pools.choose(self._pools.allowed_pools(self._center.graph.entity(slice_.entity)), busy)
+            pool = self._pools.choose(self._pools.fitting_pools(entity, slice_), busy)
+            why = self._pools.why_none(entity, slice_, busy) if pool is None else ""
         except PoolError as error:
             self.without_pool[slice_.entity] = error
-            return None
+            pool, why = None, str(error)
+        if why:
+            self._waits[waiting_name(slice_)] = why
+        return pool
 
     def _busy(self) -> Counter[str]:
         runs = {run: pool or DEFAULT for run, pool in self._center.launched_slices().values()}

@@ -104,7 +104,8 @@ class RunGrouping:
         """Common properties of the groups in one run."""
         period = str(self._center.graph.entity(group[0].entity).period)
         of_backfill = self._center.backfills.number_of(group[0])
-        return period, self._tag(group[0]), group[0].sub, of_backfill, tuple(slice_.key for slice_ in group)
+        taken = self._pools.places.of_slice(self._center.graph.entity(group[0].entity), group[0])
+        return period, self._tag(group[0]), taken, group[0].sub, of_backfill, tuple(slice_.key for slice_ in group)
 
     def _tag(self, slice_: Slice) -> str:
         return tag_of(self._center.graph.entity(slice_.entity))

@@ -23,6 +23,7 @@ from tidemark.center.launch_policy import LaunchPolicy
 from tidemark.center.launchers.direct_runs import DirectRuns
 from tidemark.center.leadership import Leadership, holder_name
 from tidemark.center.outages import OUTAGES
+from tidemark.center.places import Places
 from tidemark.center.pools import Pools
 from tidemark.center.topic_subscription_thread import subscription_of
 from tidemark.errors import TerminalError
@@ -88,7 +89,7 @@ class Service:
         self.leadership = Leadership(lease, lambda: stored_health.put(self.health.troubles()))
         self._instance, self._tell = instance, tell
         self._hosts = SharedCapacities(warehouse.settings)
-        self._pools = Pools(self._hosts)
+        self._pools = Pools(self._hosts, Places.of(warehouse.settings))
         self.forecast = CenterForecast(self.center, self._pools, utc_now)
         self._alerts = AlertWatch(
             self.center, self.forecast, warehouse.settings, os.environ, refused=self._intake.refused

@@ -30,11 +30,11 @@ from tidemark.system.azure_access import AzureAccess
 from tidemark.system.errors import JavaMissingError, SparkStartError
 from tidemark.system.files import writable_directory
 from tidemark.system.gcs_access import GcsAccess
+from tidemark.system.run_places import APP_NAME
 from tidemark.system.s3_access import S3Access
 from tidemark.system.settings import Settings
 from tidemark.system.table_location import HdfsLocation, ObjectLocation, TableLocation
 
-APP_NAME = "tidemark"
 _DRIVER_OPTIONS = "spark.driver.extraJavaOptions"
 _CLASS_PATH = "spark.driver.extraClassPath"
 LOGGING = Path(__file__).with_name("log4j2.properties")
@@ -60,7 +60,9 @@ def spark_conf(settings: Settings, scratch: Path) -> SparkConf:
     lake = settings.warehouse
     required = {**_REQUIRED, **_lake_settings(lake)}
     given = user_settings(settings, required, is_local=is_local)
-    for key, value in {**_TUNING, **_KAFKA, **place, **given, **required}.items():
+    here = settings.place_here
+    of_place = here.spark_settings if here else {}
+    for key, value in {**_TUNING, **_KAFKA, **place, **given, **of_place, **required}.items():
         conf.set(key, value)
     conf.set("spark.driver.memory", settings.spark_memory)
     # Java's home of an account that is not in the password file is "?", and spark-submit would set up Ivy there.

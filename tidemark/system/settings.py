@@ -25,6 +25,7 @@ from tidemark.system.project_root import DAGSTER_FOLDER, DECLARATIONS, project_r
 from tidemark.system.proxy import ProxyField
 from tidemark.system.refresh_target import RefreshTargetsField
 from tidemark.system.replica_place import ReplicasField
+from tidemark.system.run_places import PlacesField, RunPlace
 from tidemark.system.run_pools import pool_capacities, valid_pools
 from tidemark.system.table_location import TableLocation, is_uri, remote_location
 
@@ -96,6 +97,8 @@ class Settings(BaseModel):
     - `state`: a `postgresql+psycopg2://` URL of the state store. Without it the SQLite file `state_db` is used.
     - `pools`: the parallel runs of each pool: `default=2, heavy=1`. Their sum is the number of warm workers and of
       slots in Dagster's queue. `host`: the name of this machine among several.
+    - `places`: pools whose runs compute elsewhere, by name: a Spark master, a YARN queue, a Kubernetes namespace.
+      `place`: the place of this process, which decides its Spark settings; a host of warm workers sets it.
     - `kafka`: bootstrap servers (`host:9092,...`). Changes come from their topics instead of files in `landing`.
     - `connect`: the address of Kafka Connect (`http://host:8083`), for the state of its connectors.
     - `reports_topic`: a topic of these servers with reports for the center's service.
@@ -128,6 +131,8 @@ class Settings(BaseModel):
     canal: str = ""
     databases: SecretStr = SecretStr("")
     pools: Annotated[str, AfterValidator(valid_pools)] = "default=2"
+    places: PlacesField = ()
+    place: str = ""
     host: HostName = Field(default_factory=socket.gethostname)
     spark_master: str = "local[*]"
     spark_memory: str = "2g"
@@ -192,9 +197,11 @@ class Settings(BaseModel):
             "dagster_home": root / DAGSTER_FOLDER,
         }
         try:
-            return cls.model_validate({"root": root, **defaults, **given})
+            settings = cls.model_validate({"root": root, **defaults, **given})
         except ValidationError as error:
             raise SettingsError.of(error, places, ENV_PREFIX) from error
+        here = settings.place_here
+        return settings.model_copy(update=here.as_settings(root)) if here else settings
 
     @classmethod
     def _project_file(cls, root: Path) -> ProjectFile:
@@ -220,6 +227,14 @@ class Settings(BaseModel):
             "holidays": self.holidays,
         }
         return {**defaults, "partition_columns": dict(self.partition_columns)} if self.partition_columns else defaults
+
+    @property
+    def place_here(self) -> RunPlace | None:
+        """The place of this process, if it has one. Raises SettingsError for an unknown place."""
+        known = {place.name: place for place in self.places}
+        if self.place and self.place not in known:
+            raise SettingsError("there is no such place", expected=f"one of {', '.join(known)}", found=self.place)
+        return known.get(self.place)
 
     @property
     def slots(self) -> int:

@@ -25,7 +25,7 @@ from tidemark.system.settings import Settings
 from tidemark.warm_runs.close_runs import tell_end
 from tidemark.warm_runs.errors import WorkersDownError
 from tidemark.warm_runs.host_socket import ask
-from tidemark.warm_runs.run_identity import RUN_TAG, is_of_sensor, own_tag
+from tidemark.warm_runs.run_identity import POOL_TAG, RUN_TAG, is_of_sensor, own_tag
 from tidemark.warm_runs.run_journal import Journal
 from tidemark.warm_runs.shared_runs import SharedRuns
 from tidemark.warm_runs.worker_options import DEFAULT_OPTIONS, WarmWorkerOptions, host_folder
@@ -104,8 +104,8 @@ class WarmRunLauncher(RunLauncher["DagsterInstance"], ConfigurableClass):
                 return
             raise WorkersDownError.of(self._folder, "a host that is full, or whose workers do not start")
         except WorkersDownError:
-            if context.workspace is None:
-                raise
+            if context.workspace is None or own_tag(context.dagster_run, POOL_TAG) in self._places:
+                raise  # a new process would have the Spark settings of this host
         self._new_process.launch_run(context)
 
     def _begins_here(self, run_id: str) -> bool:
@@ -172,6 +172,10 @@ class WarmRunLauncher(RunLauncher["DagsterInstance"], ConfigurableClass):
     @cached_property
     def _shared(self) -> SharedRuns | None:
         return SharedRuns.of(self.options)
+
+    @cached_property
+    def _places(self) -> frozenset[str]:
+        return frozenset(place.name for place in Settings.load(os.environ).places)
 
     @property
     def _folder(self) -> Path:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 RUN_TAG: Final = "tidemark/run"
 """The id of the center's request. Dagster gives its own ids to runs that a sensor requests."""
+POOL_TAG: Final = "tidemark/pool"
 REFUSED_TAG: Final = "tidemark/refused"
 """The assets that a run did not compute because their inputs were missing."""
 ENDED_TAG: Final = "tidemark/ended"

@@ -1,7 +1,8 @@
 """Assigns runs to workers and replaces workers. It does not know processes; it uses protocols.
 
 A run is taken once, however often it is requested. It leaves the host after its end is known in Dagster too. A worker
-that ends without a report has crashed, and `Runs.close` closes its run.
+that ends without a report has crashed, and `Runs.close` closes its run. A worker has the Spark session of one place,
+and executes the runs of this place alone: an idle worker of another place ends to make way.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from collections import deque
 from dataclasses import dataclass, field
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from tidemark.errors import TransientError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -64,6 +67,7 @@ class Runs(Protocol):
 class _Member:
     worker: Worker
     version: object
+    place: str = ""
     is_ready: bool = False
     is_leaving: bool = False
     is_worn: bool = False
@@ -85,17 +89,22 @@ class Count:
 
 @dataclass(slots=True)
 class WarmWorkers:
-    """A set of workers. `start` makes a worker; `version` gives the version of the code on disk. Thread-safe."""
+    """A set of workers. `start` makes a worker of a place; `version` gives the version of the code on disk.
+
+    `place_of` gives the place of a run, empty for this process's own Spark settings. Thread-safe.
+    """
 
     options: WarmWorkerOptions
-    start: Callable[[WarmWorkers], Worker]
+    start: Callable[[WarmWorkers, str], Worker]
     runs: Runs
     version: Callable[[], object] = lambda: None
     clock: Callable[[], float] = time.monotonic
+    place_of: Callable[[str], str] = lambda _: ""
     count: Count = field(default_factory=Count)
     _members: list[_Member] = field(default_factory=list)
     _waiting: deque[str] = field(default_factory=deque)
     _told_at: dict[str, float] = field(default_factory=dict)
+    _places: dict[str, str] = field(default_factory=dict)
     _ticked_at: float = 0.0
     _failed_starts: int = 0
     _is_closed: bool = False
@@ -104,12 +113,17 @@ class WarmWorkers:
 
     def run(self, run_id: str) -> bool:
         """Take a run; False if it has to go elsewhere."""
+        try:
+            place = self.place_of(run_id)
+        except TransientError:
+            return False
         with self._lock:
             if self.where(run_id) != "unknown":
                 return True
             if not self.takes_runs:
                 return False
             self.runs.take(run_id)
+            self._places[run_id] = place
             self.count.taken += 1
             self._waiting.append(run_id)
             self._told_at[run_id] = self.clock()
@@ -121,7 +135,7 @@ class WarmWorkers:
         with self._lock:
             if run_id in self._waiting:
                 self._waiting.remove(run_id)
-                del self._told_at[run_id]
+                del self._told_at[run_id], self._places[run_id]
                 self.runs.close(run_id, "The run was stopped before a worker had begun it.")
                 return True
             member = next((member for member in self._members if member.run_id == run_id), None)
@@ -193,7 +207,10 @@ class WarmWorkers:
             if member is None:
                 return
             self._members.remove(member)
-            self._failed_starts += not (member.is_ready or member.is_leaving)
+            has_failed = not (member.is_ready or member.is_leaving)
+            self._failed_starts += has_failed and not member.place
+            if has_failed and member.place:
+                self._close_first_of(member.place, how)
             if member.run_id is not None:
                 self.count.crashed += not member.is_leaving
                 self._end(member.run_id, f"The worker that ran this (process {worker.pid}) {member.killed_for or how}.")
@@ -304,21 +321,46 @@ class WarmWorkers:
     def _work(self) -> None:
         if self._is_closed:
             return
+        for run_id in list(self._waiting):
+            place = self._places[run_id]
+            member = next((member for member in self._idle() if member.place == place), None)
+            if member is None:
+                self._make_way(place)
+                continue
+            self._waiting.remove(run_id)
+            del self._told_at[run_id]
+            member.run_id = run_id
+            member.worker.run(run_id)
         self._grow()
-        for member in list(self._idle()):
-            if not self._waiting:
-                break
-            member.run_id = self._waiting.popleft()
-            del self._told_at[member.run_id]
-            member.worker.run(member.run_id)
+
+    def _make_way(self, place: str) -> None:
+        """End an idle worker of another place, unless there is room for one more or one of this place is starting."""
+        is_coming = any(member.place == place and not member.is_ready for member in self._members)
+        idle = next(self._idle(), None)
+        if idle is not None and not is_coming and len(self._staying()) >= self.options.workers:
+            self._leave(idle)
 
     def _grow(self) -> None:
-        """Start one worker at a time, because a start costs more processor time than most runs."""
+        """Start one worker at a time, because a start costs more processor time than most runs.
+
+        It has the place of the first run that waits.
+        """
         if any(not member.is_ready for member in self._members) or self._failed_starts >= _STARTS:
             return
-        staying = [member for member in self._members if not (member.is_leaving or member.is_worn)]
-        if len(staying) < self.options.workers:
-            self._members.append(_Member(self.start(self), self._version, heard_at=self.clock()))
+        if len(self._staying()) < self.options.workers:
+            place = self._places[self._waiting[0]] if self._waiting else ""
+            self._members.append(_Member(self.start(self, place), self._version, place, heard_at=self.clock()))
+
+    def _staying(self) -> list[_Member]:
+        return [member for member in self._members if not (member.is_leaving or member.is_worn)]
+
+    def _close_first_of(self, place: str, how: str) -> None:
+        """Close the first waiting run of a place whose worker did not start: the retry policy decides."""
+        run_id = next((run_id for run_id in self._waiting if self._places[run_id] == place), None)
+        if run_id is not None:
+            self._waiting.remove(run_id)
+            del self._told_at[run_id]
+            self._end(run_id, f"The worker of place {place} {how} before it was ready.")
 
     def retry_start(self) -> None:
         """Let one more worker try to start after failures."""
@@ -347,6 +389,7 @@ class WarmWorkers:
 
     def _end(self, run_id: str, why: str) -> None:
         self.count.ended += 1
+        self._places.pop(run_id, None)
         if why:
             self.runs.close(run_id, why)
         else:

@@ -65,6 +65,7 @@ def _serve(home: Path, log: Path, lock: int, stopped: Event) -> None:
     from tidemark.warm_runs.launcher import WarmRunLauncher  # noqa: PLC0415
     from tidemark.warm_runs.run_identity import OutsideEnd  # noqa: PLC0415
     from tidemark.warm_runs.run_journal import Journal  # noqa: PLC0415
+    from tidemark.warm_runs.run_places import RunPlaces  # noqa: PLC0415
     from tidemark.warm_runs.source_version import source_folders, source_version  # noqa: PLC0415
     from tidemark.warm_runs.warm_workers import WarmWorkers  # noqa: PLC0415
     from tidemark.warm_runs.worker_process import starter  # noqa: PLC0415
@@ -82,7 +83,8 @@ def _serve(home: Path, log: Path, lock: int, stopped: Event) -> None:
         watched = source_folders([*options.watch, *options.modules])
         plans = settings.data / "cache"
         version = functools.partial(source_version, watched, plans)
-        warm_workers = WarmWorkers(options, starter(options, home, log, lock, life), runs, version)
+        start, place_of = starter(options, home, log, lock, life), RunPlaces(instance, settings).place_of
+        warm_workers = WarmWorkers(options, start, runs, version, place_of=place_of)
         service.serve(warm_workers, settings, instance, folder)
         address = HostAddress(folder, lambda listener: _serve_questions(listener, service))
         try:

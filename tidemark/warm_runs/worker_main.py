@@ -71,7 +71,10 @@ def main(control_number: int, life_number: int, home: Path, given: Mapping[str, 
 def _start_spark() -> None:
     from tidemark.spark.session import spark_session  # noqa: PLC0415 - only if the host needs it
 
-    spark_session(Settings.load(os.environ)).range(1).collect()
+    settings = Settings.load(os.environ)
+    session = spark_session(settings)
+    if not settings.place:  # a place may have no room for the executors of a session without a run
+        session.range(1).collect()
 
 
 def _is_jvm_gone() -> bool:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 import psutil
 
 from tidemark.strict_json import json_text
+from tidemark.system.settings import ENV_PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _GRACE_SECONDS: Final = 15.0
 """How long a run may take to end after an interrupt."""
 _MODULE: Final = "tidemark.warm_runs.worker_main"
+_PLACE: Final = f"{ENV_PREFIX}PLACE"
 _MEGABYTE: Final = 1_048_576
 
 
@@ -106,14 +108,14 @@ class WorkerProcess:
 
 def starter(
     options: WarmWorkerOptions, home: Path, log: Path, lock: int, life: int
-) -> Callable[[WarmWorkers], WorkerProcess]:
-    """A function that starts workers.
+) -> Callable[[WarmWorkers, str], WorkerProcess]:
+    """A function that starts workers of a place.
 
     `lock` is the descriptor of the host's lock, `life` the reading end of its pipe.
     """
     given = json_text({"modules": options.modules, "spark": options.spark})
 
-    def start(warm_workers: WarmWorkers) -> WorkerProcess:
+    def start(warm_workers: WarmWorkers, place: str) -> WorkerProcess:
         ours, theirs = socket.socketpair()
         with theirs, log.open("ab") as output:
             process = subprocess.Popen(
@@ -122,7 +124,7 @@ def starter(
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 pass_fds=(theirs.fileno(), life, lock),
-                env={**os.environ, "DAGSTER_HOME": str(home)},
+                env={**os.environ, "DAGSTER_HOME": str(home), **({_PLACE: place} if place else {})},
             )
         worker = WorkerProcess(process, ours)
         Thread(target=worker.follow, args=[warm_workers], daemon=True).start()

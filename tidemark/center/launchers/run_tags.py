@@ -15,7 +15,7 @@ from tidemark.warehouse.dagster_partition_keys import (
     partition_of,
 )
 from tidemark.warm_runs.launcher import NOT_BEGUN, WarmRunLauncher
-from tidemark.warm_runs.run_identity import RUN_TAG, run_of_launch
+from tidemark.warm_runs.run_identity import POOL_TAG, RUN_TAG, run_of_launch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.slice import Slice
 
-POOL_TAG: Final = "tidemark/pool"
 BACKFILL_TAG: Final = "tidemark/backfill"
 """The number of the run's backfill; Dagster's page of runs can filter by it."""
 LAUNCHED_BY_TAG: Final = "user"

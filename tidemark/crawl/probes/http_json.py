@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import http.client
-import json
-import time
 from typing import TYPE_CHECKING, Any, Final
-from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
-from urllib.request import Request, build_opener
+from urllib.request import Request
 
 from tidemark.crawl.errors import ProbeError, ProbeSettingError
+from tidemark.crawl.json_request import NOT_THERE, fetch_json
 from tidemark.dependency_model.arrival.sighting import Sight
 from tidemark.strict_json import json_text
-from tidemark.system.web_request import NoRedirects
 
 if TYPE_CHECKING:
     from tidemark.crawl.probed_slice import ProbeContext, ProbedSlice
     from tidemark.dependency_model.entity.probe import HttpProbe
 
-_MOST_BYTES: Final = 1024 * 1024
 _PART: Final = 16 * 1024
-_NOT_FOUND: Final = 404
 _NOTHING: Final = object()
 
 
@@ -31,11 +25,12 @@ def look(source: HttpProbe, probed: ProbedSlice, context: ProbeContext) -> Sight
     if urlsplit(url).scheme not in ("http", "https"):
         raise ProbeSettingError("the probe's url must start with http:// or https://")
     headers = {name: context.secrets.fill(value) for name, value in source.headers.items()}
-    body = _fetch(Request(url, headers={"Accept": "application/json", **headers}), context)  # noqa: S310 - looked at above
+    request = Request(url, headers={"Accept": "application/json", **headers})  # noqa: S310 - looked at above
+    document = fetch_json(request, context.timeout_seconds, context.secrets.mask)
     return (
         Sight(is_there=False, why="404: the resource does not exist yet")
-        if body is None
-        else _sight(source, _json(body))
+        if document is NOT_THERE
+        else _sight(source, document)
     )
 
 
@@ -68,40 +63,3 @@ def _at(document: Any, field: str) -> Any:
             return _NOTHING
         document = document[name]
     return document
-
-
-def _fetch(request: Request, context: ProbeContext) -> bytes | None:
-    until = time.monotonic() + context.timeout_seconds
-    try:
-        with build_opener(NoRedirects).open(request, timeout=context.timeout_seconds) as answer:
-            return _read(answer, until)
-    except HTTPError as error:
-        with error:
-            if error.code == _NOT_FOUND:
-                return None
-        raise ProbeError("the server refused the request", found=f"status {error.code}") from None
-    except (URLError, OSError, http.client.HTTPException, ValueError) as error:
-        raise ProbeError("the server did not answer", found=context.secrets.mask(str(error))[:300]) from None
-
-
-def _read(answer: http.client.HTTPResponse, until: float) -> bytes:
-    """The body, limited in size and time, so that a slow sender does not block."""
-    body = b""
-    while part := answer.read1(_PART):
-        body += part
-        if len(body) > _MOST_BYTES:
-            raise ProbeError("the answer is too long", expected=f"at most {_MOST_BYTES} bytes")
-        if time.monotonic() > until:
-            raise ProbeError("the answer took too long", found=f"{len(body)} bytes")
-    if answer.length:  # fewer bytes than announced
-        raise ProbeError(
-            "the answer was cut off", expected=f"{len(body) + answer.length} bytes", found=f"{len(body)} bytes"
-        )
-    return body
-
-
-def _json(body: bytes) -> Any:
-    try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
-        raise ProbeError("the answer is not JSON", found=f"{len(body)} bytes") from None
