@@ -18,7 +18,7 @@ pytestmark = ONE_PROCESS
 
 ENDS_OTHERWISE: Final = {
     "api/server.py:server.run": "its owner joins it, and answers stop: `tidemark health center` fails",
-    "capture/distribution/client_close.py:run": "its owner waits for it, and goes on without it",
+    "capture/distribution/session.py:run": "its owner waits for it, and goes on without it",
     "console/end_deadline.py:_wait": "it ends the process",
     "center/outside_world.py:work": "the crawler's `_start` catches every error",
     "console/demo/resource_usage.py:self._watch": "the demo's memory and processor time are not measured further",

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import functions as sf
 
 from benchmarks.merge.table import COLUMNS
-from tidemark.delta.merge import merge_changes
-from tidemark.delta.merge_statement import run_merge_statement
+from tidemark.delta.merge import merge_changes, run_merge_statement
 from tidemark.delta.merge_target import MergeTarget
 from tidemark.quoting.spark import among, path_table
 

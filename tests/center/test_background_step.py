@@ -9,8 +9,7 @@ from tests.engines.iceberg.test_iceberg_tables import Daily, day_rows
 from tests.engines.small_lake import MONDAY
 from tests.engines.test_slices_table import Kept
 from tests.until import until
-from tidemark.center.background_step import BackgroundStep
-from tidemark.center.center_tick import CenterTick
+from tidemark.center.center_tick import BackgroundStep, CenterTick
 from tidemark.delta.delta_rs_table import read_rows
 from tidemark.delta.iceberg_metadata import IcebergMetadata
 from tidemark.dependency_model.slice import Slice

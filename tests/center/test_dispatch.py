@@ -12,9 +12,9 @@ from sqlalchemy import event
 from tests.center.launchers import MemoryLauncher
 from tests.center.test_center import NOW, CenterWorld
 from tests.dependency_model.world import entity, graph
-from tidemark.center.critical_path import chain_lengths
 from tidemark.center.dispatch import Dispatch
 from tidemark.center.errors import PoolError
+from tidemark.center.launch_order import chain_lengths
 from tidemark.center.launch_policy import LaunchPolicy
 from tidemark.center.pools import Pools
 from tidemark.center.run_grouping import exact_part

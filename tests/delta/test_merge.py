@@ -9,8 +9,7 @@ from pyspark.sql import SparkSession
 from tidemark.delta import merge_transaction as merge_attempt
 from tidemark.delta.commit_info import Transaction
 from tidemark.delta.delta_rs_table import read_table
-from tidemark.delta.merge import merge_changes
-from tidemark.delta.merge_statement import merge_sql
+from tidemark.delta.merge import merge_changes, merge_sql
 from tidemark.delta.merge_target import MergeTarget
 from tidemark.delta.open_table import open_table
 from tidemark.quoting.spark import path_table, quote, sql_literal, typed_literal

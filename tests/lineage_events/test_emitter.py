@@ -15,11 +15,10 @@ from openlineage.client.event_v2 import Job, Run, RunEvent
 
 from tests.lineage_events.world import DAY, RUN, LineageWorld, ReceiverDownError, client_with
 from tidemark.dependency_model.status import Event
-from tidemark.lineage_events.confirmed_kafka import ConfirmedKafka, with_confirmation
+from tidemark.lineage_events.confirmed_kafka import ConfirmedKafka, UndeliveredEventError, with_confirmation
 from tidemark.lineage_events.datasets import Datasets
 from tidemark.lineage_events.emitter import LineageEmitter
 from tidemark.lineage_events.environment import is_wanted
-from tidemark.lineage_events.errors import UndeliveredEventError
 from tidemark.system.azure_access import AzureAccess
 from tidemark.system.gcs_access import GcsAccess
 from tidemark.system.s3_access import S3Access

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.olap.examples import all_types
-from tidemark.olap.content_checksum import content_checksum
+from tidemark.olap.publishing import content_checksum
 
 _CELL = st.none() | st.text(st.sampled_from("ab:-0123|\\N"), max_size=4)
 _ROWS = st.lists(st.tuples(_CELL, _CELL), max_size=6)

@@ -10,7 +10,6 @@ import pyarrow as pa
 import pytest
 
 from tests.olap.examples import DAY, NEXT_DAY, all_types, gmv, rows
-from tidemark.olap.content_checksum import content_checksum
 from tidemark.olap.errors import (
     OlapComparisonError,
     OlapPartitionError,
@@ -18,6 +17,7 @@ from tidemark.olap.errors import (
     OlapTableMissingError,
     OlapTypeError,
 )
+from tidemark.olap.publishing import content_checksum
 from tidemark.quoting.standard import IdentifierError
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from tidemark.spark.hdfs_settings import HDFS_SETTINGS
-from tidemark.spark.session import spark_conf
+from tidemark.spark.session import HDFS_SETTINGS, spark_conf
 from tidemark.system.errors import SparkConfError
 from tidemark.system.settings import Settings
 from tidemark.system.table_location import HdfsLocation

@@ -15,8 +15,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError, ProgrammingError
 
 from tests.state_store.conftest import empty_database
-from tidemark.state_store.database import Database
-from tidemark.state_store.driver_errors import translated
+from tidemark.state_store.database import Database, translated
 from tidemark.state_store.errors import StateStoreDamagedError, StateStoreDownError
 
 if TYPE_CHECKING:

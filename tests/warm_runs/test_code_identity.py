@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidemark.warm_runs.code_identity import content_identity
+from tidemark.warm_runs.shared_runs import content_identity
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tidemark.warm_runs.restore_process import restore_process_afterwards
+from tidemark.warm_runs.execution import restore_process_afterwards
 
 
 def _change_everything(folder: Path) -> None:

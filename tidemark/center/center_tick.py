@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures import Future
 from datetime import datetime, timedelta
 from functools import partial
+from threading import Thread
 from typing import TYPE_CHECKING, Final
 
 from tidemark.catalog.slice_counts import note_counts
 from tidemark.center.backfills import BackfillDriver
-from tidemark.center.background_step import BackgroundStep
 from tidemark.center.center import DependencyCenter
 from tidemark.center.detectors.dagster_backfills import DagsterBackfillDetector
 from tidemark.center.detectors.event_log import EventLogDetector
@@ -35,7 +36,7 @@ from tidemark.warm_runs.lost_runs import LostRuns
 from tidemark.warm_runs.worker_options import DEFAULT_OPTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     import dagster as dg
 
@@ -181,3 +182,25 @@ def first_start(warehouse: Warehouse) -> datetime:
         if node.grid is not None:
             starts.append(node.grid.window(node.existing.start).start)
     return min(starts, default=utc_now())
+
+
+class BackgroundStep:
+    """Repeats one step, never twice at once. A center that ends does not wait for it."""
+
+    def __init__(self, name: str, step: Callable[[], None]) -> None:
+        self._name, self._step, self._running = name, step, Future[None]()
+        self._running.set_result(None)
+
+    def poll(self) -> None:
+        """Start it again, unless it is running. Raises the error of the last time, once."""
+        if not self._running.done():
+            return
+        last, self._running = self._running, Future[None]()
+        Thread(target=self._work, args=(self._running,), name=self._name, daemon=True).start()
+        last.result()
+
+    def _work(self, running: Future[None]) -> None:
+        try:
+            running.set_result(self._step())
+        except BaseException as error:  # noqa: BLE001 - raised again by the next look at it
+            running.set_exception(error)

@@ -6,7 +6,6 @@ from collections import Counter
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from tidemark.center.cold_statuses import StoredArchive
 from tidemark.dependency_model.readiness.cold_statuses import KnownSlice
 from tidemark.dependency_model.readiness.index import ReadinessIndex
 from tidemark.dependency_model.readiness.schedule import ScheduleProgress
@@ -18,9 +17,10 @@ from tidemark.state_store.transition import FailureCount
 from tidemark.system.garbage_collection import pause_collection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Iterator
     from datetime import datetime
 
+    from tidemark.dependency_model.entity.sub_partition import Sub
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.readiness.slice_manifest import SliceManifest
     from tidemark.dependency_model.slice import Slice
@@ -169,3 +169,25 @@ class CenterMemory:
             self.unreadable[transition.slice] = transition.unreadable
         else:
             self.unreadable.pop(transition.slice, None)
+
+
+class StoredArchive:
+    """`runs` gets the last run of each read slice, `unreadable` the errors of rows."""
+
+    def __init__(self, read: StateReader, floor: str, runs: dict[Slice, str], unreadable: dict[Slice, str]) -> None:
+        self.floor = floor
+        self._read, self._runs, self._unreadable = read, runs, unreadable
+
+    def fetch(self, slices: Collection[Slice]) -> Iterable[KnownSlice]:
+        return self._known(self._read.currents(slices))
+
+    def older(self, places: Collection[tuple[str, Sub]], before: str, limit: int) -> Iterable[KnownSlice]:
+        return self._known(self._read.older(places, before, limit))
+
+    def _known(self, currents: list[Current]) -> Iterator[KnownSlice]:
+        for current in currents:
+            if current.run_id:
+                self._runs.setdefault(current.slice, current.run_id)
+            if current.unreadable:
+                self._unreadable[current.slice] = current.unreadable
+            yield KnownSlice(current.slice, current.status, current.seq)

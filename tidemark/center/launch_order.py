@@ -12,16 +12,16 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final, Protocol
 
 from tidemark.center.baseline.center_forecast import upstream_closure
-from tidemark.center.critical_path import chain_lengths
 from tidemark.dependency_model.readiness.earliest_time import ready_by
 from tidemark.dependency_model.status import RunState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
 
     from tidemark.center.center import DependencyCenter
     from tidemark.center.typical_times import TypicalTimes
+    from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.slice import Slice
 
 AHEAD: Final = timedelta(days=1)
@@ -123,3 +123,15 @@ def _promising(center: DependencyCenter) -> frozenset[str]:
     """Promised entities, and entities that they need."""
     graph = center.graph
     return frozenset(upstream_closure(graph, (name for name in graph if graph.entity(name).is_promised)))
+
+
+def chain_lengths(graph: DependencyGraph, cost: Mapping[str, float] | None = None) -> dict[str, float]:
+    """The length of the longest chain below each entity; entities without known costs count 1.
+
+    Dependencies on the entity itself, and dependencies back in time on later entities, add nothing.
+    """
+    lengths: dict[str, float] = {}
+    for name in reversed(graph.topological()):
+        below = (lengths.get(edge.down.name, 0.0) for edge in graph.downstream_edges(name) if edge.down.name != name)
+        lengths[name] = max(below, default=0.0) + (cost.get(name, 1.0) if cost else 1.0)
+    return lengths

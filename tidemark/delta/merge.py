@@ -13,16 +13,16 @@ from pyspark.sql import DataFrame
 
 from tidemark.delta.change_batch import ChangeBatch, read_batch
 from tidemark.delta.commit_conflict import BackOff, with_retries
-from tidemark.delta.commit_info import Transaction
+from tidemark.delta.commit_info import Transaction, commit_with
 from tidemark.delta.delta_rs_table import applied_transaction
 from tidemark.delta.errors import ColumnsDifferError
 from tidemark.delta.file_statistics import FileStatistics, file_statistics
 from tidemark.delta.merge_report import MergeReport
-from tidemark.delta.merge_statement import run_merge_statement
 from tidemark.delta.merge_strategy import MergeDecision, Strategy, summary
 from tidemark.delta.merge_target import MergeTarget
 from tidemark.delta.merge_transaction import attempt_merge
 from tidemark.delta.transaction_chain import is_replay
+from tidemark.quoting.spark import among, path_table, quote
 
 # Features that MERGE supports and a rewrite of files does not.
 _STATEMENT_PROPERTIES = {
@@ -104,3 +104,39 @@ def _by_statement(
 
     report, retries = with_retries(target.path, attempt, back_off)
     return replace(report, retries=retries)
+
+
+_SOURCE = "changes_to_merge"
+
+
+def run_merge_statement(
+    changes: DataFrame, target: MergeTarget, partitions: frozenset[str | None] | None, transaction: Transaction
+) -> int:
+    """Merge with one statement and return the version. A replay (same application and number) changes nothing."""
+    spark = changes.sparkSession
+    changes.createOrReplaceTempView(_SOURCE)
+    return commit_with(spark, transaction, lambda: spark.sql(merge_sql(target, _SOURCE, partitions)))
+
+
+def merge_sql(target: MergeTarget, source: str, partitions: frozenset[str | None] | None) -> str:
+    """The statement. Changes that are not newer than the table's row are ignored."""
+    newer = f"s.{quote(target.newer)} > t.{quote(target.newer)}"
+    columns = [quote(name) for name in target.columns]
+    sets = ", ".join(f"t.{name} = s.{name}" for name in columns)
+    return "\n".join(
+        [
+            f"MERGE INTO {path_table(target.path)} AS t USING {source} AS s ON {_condition(target, partitions)}",
+            f"WHEN MATCHED AND s._op = 'd' AND {newer} THEN DELETE",
+            f"WHEN MATCHED AND s._op <> 'd' AND {newer} THEN UPDATE SET {sets}",
+            f"WHEN NOT MATCHED AND s._op <> 'd' THEN INSERT ({', '.join(columns)})",
+            f"VALUES ({', '.join(f's.{name}' for name in columns)})",
+        ]
+    )
+
+
+def _condition(target: MergeTarget, partitions: frozenset[str | None] | None) -> str:
+    same_key = [f"t.{quote(name)} = s.{quote(name)}" for name in target.key]
+    if target.partition_column is None or partitions is None:
+        return " AND ".join(same_key)
+    inside = among(f"t.{quote(target.partition_column)}", target.partition_type or "STRING", partitions)
+    return " AND ".join([inside, *same_key])

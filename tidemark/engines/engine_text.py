@@ -10,8 +10,9 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from deltalake.schema import ArrayType, MapType, PrimitiveType, StructType
+
 from tidemark.delta.rows_without_spark import equal_to
-from tidemark.engines.column_types import type_name
 from tidemark.engines.errors import EngineCannotReadError
 from tidemark.engines.table_uri import known_everywhere
 from tidemark.quoting import clickhouse, datafusion, spark
@@ -19,6 +20,8 @@ from tidemark.strict_json import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+
+    from deltalake.schema import DataType
 
     from tidemark.dependency_model.time.partition_columns import PartitionValue
     from tidemark.engines.slice_location import SliceLocation
@@ -163,3 +166,43 @@ _ENGINES: Final[Mapping[str, tuple[Literal["python", "sql"], frozenset[str], boo
     "trino": ("sql", _EVERYWHERE, False, _trino),
     "flink": ("sql", _EVERYWHERE, False, _flink),
 }
+
+
+Dialect = Literal["flink"]
+
+_NAMES: Final[Mapping[Dialect, Mapping[str, str]]] = {
+    "flink": {
+        "boolean": "BOOLEAN",
+        "byte": "TINYINT",
+        "short": "SMALLINT",
+        "integer": "INT",
+        "long": "BIGINT",
+        "float": "FLOAT",
+        "double": "DOUBLE",
+        "string": "STRING",
+        "binary": "BYTES",
+        "date": "DATE",
+        "timestamp": "TIMESTAMP_LTZ(6)",
+        "timestamp_ntz": "TIMESTAMP(6)",
+    },
+}
+_STRUCTS: Final[Mapping[Dialect, tuple[str, str]]] = {"flink": ("ROW", " ")}
+
+
+def type_name(dialect: Dialect, column: str, type_: DataType) -> str:
+    """The type's name in the dialect. Raises EngineCannotReadError."""
+    if isinstance(type_, ArrayType):
+        return f"ARRAY<{type_name(dialect, column, type_.element_type)}>"
+    if isinstance(type_, MapType):
+        key, value = (type_name(dialect, column, inner) for inner in (type_.key_type, type_.value_type))
+        return f"MAP<{key}, {value}>"
+    if isinstance(type_, StructType):
+        word, between = _STRUCTS[dialect]
+        fields = (f"`{field.name}`{between}{type_name(dialect, column, field.type)}" for field in type_.fields)
+        return f"{word}<{', '.join(fields)}>"
+    name = type_.type if isinstance(type_, PrimitiveType) else str(type_)
+    if name.startswith("decimal("):
+        return name.upper()
+    if name not in _NAMES[dialect]:
+        raise EngineCannotReadError.type(dialect, column, name)
+    return _NAMES[dialect][name]

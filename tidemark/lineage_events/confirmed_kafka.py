@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from openlineage.client.serde import Serde
 from openlineage.client.transport.kafka import KafkaTransport
 
-from tidemark.lineage_events.errors import UndeliveredEventError
+from tidemark.errors import TransientError
 
 if TYPE_CHECKING:
     from openlineage.client import OpenLineageClient
@@ -50,3 +50,7 @@ def with_confirmation(client: OpenLineageClient) -> OpenLineageClient:
     if isinstance(transport, KafkaTransport) and not isinstance(transport, ConfirmedKafka):
         client.transport = ConfirmedKafka(transport.kafka_config)
     return client
+
+
+class UndeliveredEventError(TransientError):
+    """A broker did not confirm an event in time."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import attr
 from openlineage.client.event_v2 import InputDataset, OutputDataset
+from openlineage.client.generated.base import DatasetFacet
 from openlineage.client.generated.column_lineage_dataset import (
     ColumnLineageDatasetFacet,
     Fields,
@@ -16,14 +18,11 @@ from openlineage.client.generated.documentation_dataset import DocumentationData
 from openlineage.client.generated.ownership_dataset import Owner, OwnershipDatasetFacet
 from openlineage.client.generated.schema_dataset import SchemaDatasetFacet, SchemaDatasetFacetFields
 
-from tidemark.lineage_events.slices_facet import SlicesOfDataset
 from tidemark.system.table_location import HdfsLocation, ObjectLocation
 from tidemark.warehouse.warehouse import EXPORT_LAYER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-
-    from openlineage.client.generated.base import DatasetFacet
 
     from tidemark.warehouse.warehouse import Warehouse
 
@@ -101,3 +100,15 @@ class Datasets:
     def _field(self, name: str, kind: str) -> InputField:
         entity, _, column = name.rpartition(".")
         return InputField(*self._name(entity), column, [Transformation(kind)])
+
+
+@attr.define
+class SlicesOfDataset(DatasetFacet):
+    """The keys of an entity's slices: `2026-03-29`, `2026-03-29T03/region=cn`."""
+
+    entity: str
+    slices: list[str]
+
+    @staticmethod
+    def _get_schema() -> str:
+        return "urn:tidemark:facets:1-0-0:SlicesOfDataset"

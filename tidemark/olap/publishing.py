@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+import hashlib
+from typing import TYPE_CHECKING, Final, Protocol
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from tidemark.olap.arrow_types import canonical
-from tidemark.olap.content_checksum import content_checksum
 from tidemark.olap.errors import OlapComparisonError, OlapSchemaError
 from tidemark.olap.partition_values import describe, with_partition_columns
 from tidemark.olap.store import Publication
@@ -13,8 +16,6 @@ from tidemark.system.crash_points import crash_point
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    import pyarrow as pa
 
     from tidemark.olap.partition_values import Partition
 
@@ -90,3 +91,31 @@ def _compare(table: str, partition: Partition, sent: pa.Table, stored: pa.Table,
             table, describe(partition), f"{sent.num_rows} rows {expected}", f"{stored.num_rows} rows {actual}"
         )
     return Publication(table, stored.num_rows, actual, added)
+
+
+_NULL_CELL: Final = "-"
+_BITS: Final = 128
+
+
+def content_checksum(data: pa.Table) -> str:
+    """128 bits as 32 hexadecimal digits, over all rows and columns of `data` (stored types, see arrow_types)."""
+    total = sum(_row_hash(row) for row in _row_texts(data))
+    return f"{total % (1 << _BITS):0{_BITS // 4}x}"
+
+
+def _row_texts(data: pa.Table) -> list[str]:
+    if data.num_columns == 0:
+        return [""] * data.num_rows
+    cells = [_cells(column) for column in data.columns]
+    rows: list[str] = pc.binary_join_element_wise(*cells, "").to_pylist()
+    return rows
+
+
+def _cells(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    text = column.cast(pa.string())
+    length = pc.utf8_length(text).cast(pa.string())
+    return pc.fill_null(pc.binary_join_element_wise(length, text, ":"), _NULL_CELL)
+
+
+def _row_hash(row: str) -> int:
+    return int.from_bytes(hashlib.blake2b(row.encode(), digest_size=_BITS // 8).digest(), "big")

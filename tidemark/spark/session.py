@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
+from typing import Final
 
 from pyspark import SparkConf
 from pyspark.errors import PySparkRuntimeError
@@ -14,7 +15,6 @@ from pyspark.sql import SparkSession
 from tidemark.dependency_model.time.spark_time_zone import SPARK_TIME_ZONE
 from tidemark.errors import TidemarkError
 from tidemark.spark.class_archive import class_archive, sharing_options
-from tidemark.spark.hdfs_settings import HDFS_SETTINGS
 from tidemark.spark.internals import is_started, start_context
 from tidemark.spark.jars import resolved_jars
 from tidemark.spark.java import java_problem
@@ -252,3 +252,13 @@ _LOCAL_JVM = {
 }
 
 _JVM = ("-XX:-UsePerfData", "-Duser.timezone=UTC")
+
+
+HDFS_SETTINGS: Final = {
+    # A commit is written under a temporary name, and renamed unless its own name is in use, as in delta-rs. The name
+    # node lets only one of two writers have the name.
+    "spark.delta.logStore.hdfs.impl": "io.delta.storage.HDFSLogStore",
+    # Hadoop's configuration usually has HDFS here, so paths without a scheme would be in HDFS. Ours are on disk.
+    "spark.hadoop.fs.defaultFS": "file:///",
+}
+"""Settings for safe commits and for the meaning of paths. Users cannot change them."""

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from sqlalchemy import URL, create_engine, event, text
 from sqlalchemy.exc import DBAPIError, ProgrammingError
 
-from tidemark.state_store.driver_errors import translated
-from tidemark.state_store.errors import StateDiskError, StateSettingError
+from tidemark.state_store.errors import StateDiskError, StateSettingError, StateStoreDamagedError, StateStoreDownError
 from tidemark.state_store.lost_file import make_file, require_not_emptied
 from tidemark.state_store.migrations import migrate
 from tidemark.state_store.sqlite_file import sqlite_file
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Engine
 
+    from tidemark.errors import TidemarkError
     from tidemark.state_store.bulk_write import BulkStatement
     from tidemark.system.settings import Settings
 
@@ -192,3 +192,33 @@ def _write_ahead(connection: Any) -> None:
             time.sleep(random.uniform(0.005, 0.05))  # noqa: S311 - so that they do not meet again
         else:
             return
+
+
+_AWAY_CLASSES: Final = ("08", "25", "40", "53", "55", "57", "58")
+"""Temporary SQLSTATE classes (PostgreSQL, appendix A): connection, transaction state (25006.
+
+Read-only after a fail-over), rollback, resources, locks, shutdown, disk.
+"""
+_DAMAGED_STATES: Final = ("XX001", "XX002")
+_DAMAGED_CODES: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_UNREACHABLE_CODES: Final = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM)
+_UNREACHABLE_HINT: Final = "give this account write access to the file and its folder; nothing is lost"
+
+
+def translated(error: BaseException, url: URL, driver: Any) -> TidemarkError | None:
+    """StateStoreDownError, StateStoreDamagedError, or None if the statement itself is wrong.
+
+    `error` is SQLAlchemy's or the driver's own, `driver` its module (PEP 249).
+    """
+    cause = getattr(error, "orig", None) or error
+    state = str(getattr(cause, "pgcode", None) or "")
+    code = (getattr(cause, "sqlite_errorcode", None) or 0) & 0xFF
+    if code in _DAMAGED_CODES or state in _DAMAGED_STATES:
+        return StateStoreDamagedError.of(url, error)
+    if code in _UNREACHABLE_CODES:
+        return StateStoreDownError.of(url, error, _UNREACHABLE_HINT)
+    is_cut_off = isinstance(error, DBAPIError) and error.connection_invalidated
+    is_away = isinstance(cause, (driver.OperationalError, driver.InterfaceError))
+    if is_away or state[:2] in _AWAY_CLASSES or is_cut_off:
+        return StateStoreDownError.of(url, error)
+    return None

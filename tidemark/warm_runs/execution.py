@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import decimal
 import os
 import sys
+import tempfile
 import traceback
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -26,9 +29,10 @@ from tidemark.dagster_internals.execution import (
 )
 from tidemark.dagster_internals.step_output_files import capture_directly
 from tidemark.warm_runs.launcher import NOT_BEGUN
-from tidemark.warm_runs.restore_process import restore_process_afterwards
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from dagster import RepositoryDefinition
 
     from tidemark.dagster_internals.execution import IJob
@@ -106,3 +110,27 @@ class Execution:
         if key not in self._loaded:
             self._loaded[key] = reconstruct_repository_def_from_pointer(pointer)
         return self._loaded[key]
+
+
+@contextmanager
+def restore_process_afterwards() -> Iterator[None]:
+    """Restore environment, folder, umask, decimal context and temporary folder after the block, however it ends."""
+    environment, folder, mask = dict(os.environ), Path.cwd(), os.umask(0o077)
+    os.umask(mask)
+    decimals, temporary = decimal.getcontext().copy(), tempfile.tempdir
+    try:
+        yield
+    finally:
+        decimal.setcontext(decimals)
+        tempfile.tempdir = temporary
+        os.umask(mask)
+        os.chdir(folder)
+        _restore(environment)
+
+
+def _restore(environment: dict[str, str]) -> None:
+    for name in os.environ.keys() - environment.keys():
+        del os.environ[name]
+    for name, value in environment.items():
+        if os.environ.get(name) != value:
+            os.environ[name] = value

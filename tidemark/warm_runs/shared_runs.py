@@ -5,9 +5,13 @@ Other hosts exist only if the store is a server. With a file, `of` returns None.
 
 from __future__ import annotations
 
+import hashlib
 import os
+import time
 import uuid
 from functools import cached_property
+from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Final, Self
 
 from tidemark.dagster_internals.long_lived_connections import has_server
@@ -16,12 +20,12 @@ from tidemark.state_store.worker_hosts import WorkerHosts
 from tidemark.state_store.worker_runs import Stop, WorkerRuns
 from tidemark.system.files import private_directory, replace_text
 from tidemark.system.settings import Settings
-from tidemark.warm_runs.code_identity import CodeIdentity
 from tidemark.warm_runs.errors import NotSharedError
+from tidemark.warm_runs.source_version import source_folders, source_version
 from tidemark.warm_runs.worker_options import host_folder
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterable
 
     from dagster import DagsterInstance
 
@@ -90,3 +94,42 @@ def identity_in(folder: Path) -> str:
         private_directory(folder)
         replace_text(file, uuid.uuid4().hex)
     return file.read_text()
+
+
+_FRESH_SECONDS: Final = 1.0
+
+
+class CodeIdentity:
+    """A text that is the same on all hosts whose packages have the same files.
+
+    Thread-safe; changed files are read again.
+    """
+
+    def __init__(self, packages: Iterable[str]) -> None:
+        self._folders = source_folders(packages)
+        self._version: object = None
+        self._identity = ""
+        self._looked_at = float("-inf")
+        self._lock = Lock()
+
+    def __call__(self) -> str:
+        """The identity of the code on disk, at most a second old."""
+        with self._lock:
+            if time.monotonic() - self._looked_at < _FRESH_SECONDS:
+                return self._identity
+            self._looked_at = time.monotonic()
+            version = source_version(self._folders)
+            if version != self._version:
+                self._identity, self._version = content_identity(self._folders), version
+            return self._identity
+
+
+def content_identity(folders: Iterable[Path]) -> str:
+    """A hash of the sources below the folders, by names and content, wherever the folders are."""
+    digest = hashlib.blake2b(digest_size=12)
+    for folder in sorted(folders, key=lambda path: path.name):
+        for path in sorted(Path(name) for name, _ in source_version([folder])):
+            content = path.read_bytes()
+            digest.update(f"{folder.name}/{path.relative_to(folder).as_posix()}\0{len(content)}\0".encode())
+            digest.update(content)
+    return digest.hexdigest()

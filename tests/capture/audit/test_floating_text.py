@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidemark.capture.audit.floating_text import floating_text
+from tidemark.capture.audit.canonical_text import floating_text
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

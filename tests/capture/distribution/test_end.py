@@ -18,9 +18,9 @@ from tests.capture.distribution.stream import PARTITIONS, SHARDS, Numbered, inst
 from tests.capture.distribution.stuck_member import IN_TRANSACTION
 from tests.capture.source.kafka.topics import send
 from tests.until import GUARD_SECONDS
-from tidemark.capture.distribution.client_close import close_within
 from tidemark.capture.distribution.routes import logical_topic
 from tidemark.capture.distribution.service import Distribution, distribute
+from tidemark.capture.distribution.session import close_within
 from tidemark.console.exit_codes import ExitCode
 from tidemark.state_store.database import Database
 

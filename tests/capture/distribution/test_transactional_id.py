@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidemark.capture.distribution.transactional_id import member_name
+from tidemark.capture.distribution.service import member_name
 from tidemark.state_store.database import Database
 
 if TYPE_CHECKING:

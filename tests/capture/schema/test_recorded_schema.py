@@ -10,8 +10,7 @@ import pytest
 
 from tests.capture.schema.hostile import INJECTION, TEXTS, declaration_of, hostile_changes, put
 from tidemark.capture.errors import ColumnTypeError, DeclarationError
-from tidemark.capture.schema.canal_text_values import text_decode
-from tidemark.capture.schema.lake_column_types import SourceColumn, source_column
+from tidemark.capture.schema.lake_column_types import SourceColumn, source_column, text_decode
 from tidemark.capture.schema.recorded_schema import TableSchema, parse_declarations
 from tidemark.quoting.spark import quote
 from tidemark.system.errors import CaptureError

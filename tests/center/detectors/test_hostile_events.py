@@ -11,7 +11,7 @@ import pytest
 from tests.center.test_center import CenterWorld
 from tests.seeds import chunks
 from tidemark.alerts.alert_book import AlertBook
-from tidemark.center.alerts.refused_troubles import refused_troubles
+from tidemark.center.alerts.alert_watch import refused_troubles
 from tidemark.center.detectors.event_log import EventLogDetector
 from tidemark.center.detectors.refused_events import RefusedEvents
 from tidemark.center.detectors.told_event import CODE_KEY, MISSING_KEY, ROWS_KEY, STATE_KEY, VERSION_KEY, told_slice

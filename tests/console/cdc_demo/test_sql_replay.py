@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.components import binlog
+from tidemark.console.cdc_demo.local_stack import Pace
 from tidemark.console.cdc_demo.recording import Recording
-from tidemark.console.cdc_demo.replay_speed import Pace
 from tidemark.console.cdc_demo.sql_replay import DATABASE, Player, prepare
 from tidemark.console.project_files import SAMPLE
 

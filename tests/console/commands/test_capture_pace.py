@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidemark.console.commands.capture.seconds_to_next_step import SOON_SECONDS, seconds_to_next
+from tidemark.console.commands.capture.step_loop import SOON_SECONDS, seconds_to_next
 
 NOW = datetime(2026, 3, 24, tzinfo=UTC)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tidemark.console.dagster_server.download_guard import DownloadGuard
+from tidemark.console.dagster_server.web_server import DownloadGuard
 
 if TYPE_CHECKING:
     from tidemark.system.http_guard import Receive, Scope, Send

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from tidemark.dagster.metadata.column_types import spark_type, table_schema
+from tidemark.dagster.metadata.slice import spark_type, table_schema
 
 
 @pytest.mark.parametrize(

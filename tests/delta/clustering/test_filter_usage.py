@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from tidemark.delta.clustering import usage_recorder
-from tidemark.delta.clustering.filter_usage import ScanUsage
-from tidemark.delta.clustering.usage_recorder import UsageRecorder
+from tidemark.delta.clustering.usage_recorder import ScanUsage, UsageRecorder
 from tidemark.state_store.database import Database
 from tidemark.state_store.scan_counts import ScanCounts
 

@@ -12,9 +12,9 @@ from pyspark.sql import functions as sf
 
 from tidemark.delta.clustering.clusterable_columns import ClusterColumn
 from tidemark.delta.clustering.column_ranks import rank_column
+from tidemark.delta.clustering.rewrite import file_of_row
 from tidemark.delta.clustering.split_tree import assign_files
 from tidemark.delta.clustering.tree_builder import build_tree
-from tidemark.delta.clustering.tree_sql import file_of_row
 
 pytestmark = pytest.mark.spark
 

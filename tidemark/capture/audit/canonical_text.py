@@ -13,7 +13,6 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
-from tidemark.capture.audit.floating_text import floating_text
 from tidemark.capture.schema.lake_column_types import SourceColumn
 from tidemark.capture.schema.source_types import TEXTS
 from tidemark.quoting import mysql, spark
@@ -97,3 +96,38 @@ def _clock(here: str) -> str:
     """SQL of a time of day, padded to six digits after the point. The source may have written fewer."""
     with_point = f"IF(instr({here}, '.') > 0, {here}, concat({here}, '.'))"
     return f"rpad({with_point}, instr({with_point}, '.') + 6, '0')"
+
+
+_BITS: Final = 52
+_LOWEST, _HIGHEST = -21, 19
+_BANDS: Final = sorted(range(_LOWEST, _HIGHEST + 1), key=abs)
+"""Band 0 has the numbers from 1 to 2**52, band 1 the next ones to 2**104. The usual bands are tested first."""
+
+
+def floating_text(number: str, integer: str) -> str:
+    """SQL of the text of `number`, an SQL expression; `integer` is the dialect's 64-bit type for CAST."""
+    size = f"ABS({number})"
+    cases = " ".join(f"WHEN {_is_in(size, band)} THEN {_parts(size, band, integer)}" for band in _BANDS)
+    return f"CONCAT(IF({number} < 0, '-', ''), CASE WHEN {size} = 0 THEN '0' {cases} END)"
+
+
+def _is_in(size: str, band: int) -> str:
+    bounds = []
+    if band > _LOWEST:
+        bounds.append(f"{size} >= {_power(band * _BITS)}")
+    if band < _HIGHEST:
+        bounds.append(f"{size} < {_power((band + 1) * _BITS)}")
+    return " AND ".join(bounds)
+
+
+def _parts(size: str, band: int, integer: str) -> str:
+    # Multiply in two steps: a single power for numbers close to 0 would overflow a DOUBLE.
+    half = -band * _BITS // 2
+    scaled = f"{size} * {_power(half)} * {_power(half)}" if band else size
+    rest = f"({scaled} - FLOOR({scaled})) * {_power(_BITS)}"
+    return f"CONCAT('{band - _LOWEST}:', CAST(FLOOR({scaled}) AS {integer}), ':', CAST({rest} AS {integer}))"
+
+
+def _power(exponent: int) -> str:
+    """2**exponent as a literal that each dialect reads as an exact DOUBLE."""
+    return f"{2.0**exponent:.17e}"

@@ -1,7 +1,9 @@
 """The distribution as a long-running process. The processes share the instances' topics."""
 
 import time
-from collections.abc import Callable, Sequence
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -9,10 +11,11 @@ from tidemark.capture.distribution.errors import SessionLostError
 from tidemark.capture.distribution.prepare_topics import prepare
 from tidemark.capture.distribution.routes import TOPICS, Routes
 from tidemark.capture.distribution.session import DistributionSession
-from tidemark.capture.distribution.transactional_id import member_name
 from tidemark.capture.source.kafka.errors import BrokerDownError
 from tidemark.capture.source_table import SourceTable
 from tidemark.state_store.database import Database
+from tidemark.state_store.held_leases import taken_number
+from tidemark.state_store.notes import Notes
 
 _WAIT_SECONDS: Final = 0.2
 _PAUSE_SECONDS: Final = 1.0
@@ -83,3 +86,19 @@ def _serve(what: Distribution, name: str, goes_on: Callable[[Done], bool], done:
             done.unrouted += sent.unrouted
             done.unreadable += sent.unreadable
             done.lag, done.sources = session.reader.lag(), session.reader.has()
+
+
+NOTES: Final = "distribution members"
+"""The kind of the notes: names by the members' numbers."""
+
+
+@contextmanager
+def member_name(database: Database) -> Iterator[str]:
+    """A name that no other process of any host has now. The lease of its number ends with the process.
+
+    Kafka ends an open transaction when a member with the same name starts, or after a timeout. Until then messages
+    after it cannot be read. Kafka refuses everything from an earlier member of that name that was stopped and goes on.
+    """
+    with ExitStack() as stack:
+        number, _ = taken_number(database, "distribution member", "sending changes on", stack)
+        yield Notes(database, NOTES).add(str(number), uuid.uuid4().hex)

@@ -9,13 +9,15 @@ A message keeps its value, time and headers; its key becomes the physical table.
 a compacted topic would forget the table.
 """
 
+import warnings
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from threading import Thread
 from typing import Any, Final, NamedTuple, Self
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer, TopicPartition
 
-from tidemark.capture.distribution.client_close import close_within, end_producer
 from tidemark.capture.distribution.errors import NotTakenError, SessionLostError
 from tidemark.capture.distribution.physical_table_of_message import physical_of
 from tidemark.capture.distribution.prepare_topics import UNREADABLE, Topics
@@ -158,3 +160,24 @@ def _settings(servers: str, name: str) -> dict[str, str | int | bool]:
         "delivery.report.only.error": True,
         "log_level": 0,
     }
+
+
+def close_within(seconds: float, close: Callable[[], object]) -> bool:
+    """Whether `close` returned within `seconds`; else a daemon thread goes on with it."""
+
+    def run() -> None:
+        with suppress(KafkaException, RuntimeError, RuntimeWarning):
+            close()
+
+    thread = Thread(target=run, name="close-kafka-client", daemon=True)
+    # The client warns if it cannot end a transaction.
+    with warnings.catch_warnings(action="ignore", category=RuntimeWarning):
+        thread.start()
+        thread.join(seconds)
+    return not thread.is_alive()
+
+
+def end_producer(producer: Producer) -> None:
+    """Close a producer. Messages that still wait belong to no committed transaction, so they are dropped first."""
+    producer.purge()
+    producer.close()

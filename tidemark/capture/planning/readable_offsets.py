@@ -7,17 +7,18 @@ from tidemark.capture.binlog.continuity import BinlogProgress
 from tidemark.capture.binlog.dropped_shards import vanished_shards
 from tidemark.capture.binlog.finding import BinlogFinding
 from tidemark.capture.binlog.gtid_policy import BinlogPolicy
+from tidemark.capture.binlog.position import BinlogPlace
 from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.heartbeat.distinct_heartbeats import beats_once
 from tidemark.capture.heartbeat.judged_clocks import JudgedClocks, judge_clocks
 from tidemark.capture.heartbeat.trusted_times import trust_times
-from tidemark.capture.initial_load.load_events import missing
+from tidemark.capture.initial_load.load_events import LoadEvent, missing
 from tidemark.capture.planning.commit_planner import ReadTransaction, TopicStream
 from tidemark.capture.planning.continuity_of_scan import BinlogOrder, judge_binlogs
-from tidemark.capture.planning.recovered_shards import loads_of_missing_rows
 from tidemark.capture.planning.table_loads import loads_of_table
 from tidemark.capture.planning.unlogged_effects import new_drops
 from tidemark.capture.source.scan import Scan
+from tidemark.capture.source.scan_summary import Summary
 from tidemark.capture.source_table import SourceTable, topic_of
 
 AcceptedOffsets = Mapping[str, Collection[int]]
@@ -126,3 +127,28 @@ def _find_vanished(source: SourceTable, scan: Scan, state: CommitState, order: B
     first = {f"{instance}.{physical}": offset for (instance, physical), offset in scan.summary.first_changes.items()}
     earlier = dict.fromkeys(state.watermarks, 0)
     return vanished_shards(new_drops(source, scan, state, order), {**first, **earlier}, order.accepted)
+
+
+def loads_of_missing_rows(
+    summary: Summary, progress: Mapping[str, BinlogProgress], captured: Collection[str]
+) -> tuple[LoadEvent, ...]:
+    """Where tables lack rows, without shards whose changes were read up to where the connector goes on.
+
+    `progress` is each instance's progress before the scan; `captured` are the shards with changes in the lake.
+    """
+    return tuple(event for event in summary.missing_rows if not _goes_on(event, summary, progress, captured))
+
+
+def _goes_on(
+    event: LoadEvent, summary: Summary, progress: Mapping[str, BinlogProgress], captured: Collection[str]
+) -> bool:
+    first = summary.first_changes.get((event.instance, event.physical))
+    if event.shard not in captured and (first is None or first >= event.offset):
+        return False
+    before, binlog = progress.get(event.instance), summary.binlogs.get(event.instance)
+    read = binlog.last_before(event.offset) if binlog else None
+    if read is None and before is not None:
+        read = BinlogPlace(before.base, before.position)
+    # Without GTIDs, a position may be of another server's binlog.
+    has_gtids = (binlog is not None and binlog.has_gtids) or (before is not None and bool(before.gtids))
+    return has_gtids and read is not None and event.place is not None and event.place.is_within(read)

@@ -12,7 +12,7 @@ from datetime import timedelta
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Final
 
-from tidemark.alerts.alert import AlertKind
+from tidemark.alerts.alert import AlertKind, Trouble
 from tidemark.alerts.alert_book import AlertBook
 from tidemark.alerts.channels import Channels
 from tidemark.alerts.courier import Courier
@@ -21,7 +21,6 @@ from tidemark.center.alerts.anomaly_troubles import anomaly_troubles
 from tidemark.center.alerts.failed_run_troubles import failed_run_troubles
 from tidemark.center.alerts.promise_checks import PromiseChecks
 from tidemark.center.alerts.promise_troubles import promise_troubles
-from tidemark.center.alerts.refused_troubles import refused_troubles
 from tidemark.center.alerts.rule_troubles import rule_troubles
 from tidemark.center.detectors.refused_events import RefusedEvents
 from tidemark.center.isolated_steps import IsolatedSteps
@@ -34,13 +33,15 @@ from tidemark.system.due_times import DueTimes
 from tidemark.system.utc_clock import utc_now
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
     import dagster as dg
 
     from tidemark.center.baseline import CenterForecast
     from tidemark.center.center import DependencyCenter
+    from tidemark.center.detectors.refused_events import RefusedEvent
+    from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.slice import Slice
     from tidemark.system.settings import Settings
 
@@ -193,3 +194,18 @@ class AlertWatch:
         if told or alerts:
             troubles = anomaly_troubles(told, alerts, self._center.graph, self._center.status)
             self._book.reconcile(AlertKind.ANOMALY, troubles, now)
+
+
+def refused_troubles(refused: Sequence[RefusedEvent], graph: DependencyGraph) -> list[Trouble]:
+    """`refused` are recent events, oldest first; the newest one is described in full."""
+    newest = {event.entity: event for event in refused}
+    return [_trouble(event, sum(other.entity == name for other in refused), graph) for name, event in newest.items()]
+
+
+def _trouble(event: RefusedEvent, count: int, graph: DependencyGraph) -> Trouble:
+    named = event.entity or "an entity without a name"
+    cause = f"events of {named} cannot be taken in"
+    channels = graph.entity(event.entity).notify if event.entity in graph else ()
+    return Trouble(
+        cause, f"{cause}: {count} were refused, the last one {event.source}: {event.why}", (), tuple(channels)
+    )

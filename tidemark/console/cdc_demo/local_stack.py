@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tidemark.console.cdc_demo.child_command import ChildCommand, children
 from tidemark.console.cdc_demo.recording import Recording
-from tidemark.console.cdc_demo.replay_speed import Pace
-from tidemark.console.cdc_demo.servers import Servers, servers
 from tidemark.console.cdc_demo.sql_replay import DATABASE, Player, prepare
 from tidemark.console.demo.ad_partner_process import AdPartner
+from tidemark.console.preflight.port import free_or
 from tidemark.console.project_files import SAMPLE
 from tidemark.console.servers.errors import ComponentFailedError
+from tidemark.console.servers.jars import jars
+from tidemark.console.servers.kafka import Kafka, kafka
+from tidemark.console.servers.kafka_connect import Connect, connect
+from tidemark.console.servers.mariadb import MariaDb, mariadb
 from tidemark.system.free_port import LOOPBACK, free_port
 from tidemark.system.kafka_client import KafkaSecurity
 from tidemark.system.project_root import ROOT_VARIABLE
@@ -30,6 +33,65 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from tidemark.console.servers.server_process import ServerProcess
+
+
+INSTANCES: Final = {"a": 3311, "b": 3312}
+_KAFKA_PORT: Final = 9092
+_CONNECT_PORT: Final = 8083
+
+
+@dataclass(frozen=True)
+class Servers:
+    """All servers, running."""
+
+    databases: tuple[MariaDb, ...]
+    kafka: Kafka
+    connect: Connect
+
+    @property
+    def processes(self) -> tuple[ServerProcess, ...]:
+        return (*(database.server for database in self.databases), self.kafka.server, self.connect.server)
+
+
+@contextmanager
+def servers(directory: Path, say: Callable[[str], None]) -> Iterator[Servers]:
+    """Start the servers with their data in `directory`, where the next start finds it; stop them at the end.
+
+    Each listens on its usual port of the loopback interface, or on a free one. Raises ComponentMissingError,
+    ComponentFailedError.
+    """
+    with ExitStack() as stack:
+        say("starting MariaDB, two instances")
+        databases = tuple(
+            stack.enter_context(mariadb(name, number, directory / name, port=free_or(LOOPBACK, port)))
+            for number, (name, port) in enumerate(INSTANCES.items(), 1)
+        )
+        say("starting Kafka (its jars are fetched the first time)")
+        broker = stack.enter_context(kafka(jars(), directory / "kafka", free_or(LOOPBACK, _KAFKA_PORT)))
+        say("starting Kafka Connect with Debezium")
+        port = free_or(LOOPBACK, _CONNECT_PORT)
+        worker = connect(jars(), broker, databases, DATABASE, directory / "connect", port=port)
+        yield Servers(databases, broker, stack.enter_context(worker))
+
+
+_DAY_SECONDS = 86_400
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Replays a day in `day_seconds`.
+
+    `begun` (monotonic seconds) is the time at which `first` (epoch seconds) is played.
+    """
+
+    first: int
+    begun: float
+    day_seconds: float
+
+    def at(self, now: float) -> int:
+        """The recorded time (epoch seconds) at `now`."""
+        return self.first + int((now - self.begun) * _DAY_SECONDS / self.day_seconds)
+
 
 FOLDER: Final = "kafka"
 _CAPTURE_SECONDS: Final = "10"

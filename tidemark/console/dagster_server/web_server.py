@@ -21,20 +21,20 @@ from dagster_webserver.webserver import DagsterWebserver
 from starlette.middleware import Middleware
 
 from tidemark.api.connection_limits import DEADLINES, Connections, DeadlineProtocol, Phase
-from tidemark.console.dagster_server.download_guard import DownloadGuard
 from tidemark.console.dagster_server.query_guard import QueryGuard
 from tidemark.console.dagster_server.recorded_actions import ReportGuard, ServedStore
 from tidemark.console.dagster_server.server_arguments import server_arguments
 from tidemark.dagster_internals.serving import workspace_context
 from tidemark.system.files import keep_files_private
-from tidemark.system.http_guard import HttpGuard, host_names
+from tidemark.system.http_guard import HttpGuard, Refusal, host_names, send_refusal
 from tidemark.system.settings import Settings
 from tidemark.system.token_variable import TOKEN_VARIABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, MutableMapping, Sequence
 
     from tidemark.dagster_internals.serving import WorkspaceProcessContext
+    from tidemark.system.http_guard import AsgiApp, Receive, Scope, Send
 
 _POLL_RATE_MS: Final = 2000
 _STOP_SECONDS: Final = 3
@@ -106,3 +106,31 @@ def configuration(
 
 if __name__ == "__main__":
     main()
+
+
+_DOWNLOADS: Final = ("/logs/", "/download_debug/", "/notebook", "/dagit/notebook")
+
+
+class DownloadGuard:
+    """An ASGI application around Dagster's: 404 for a download that fails before its answer begins."""
+
+    def __init__(self, app: AsgiApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not scope["path"].startswith(_DOWNLOADS):
+            await self._app(scope, receive, send)
+            return
+        has_begun = False
+
+        async def begin(message: MutableMapping[str, Any]) -> None:
+            nonlocal has_begun
+            has_begun = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, begin)
+        except Exception:
+            if has_begun:
+                raise
+            await send_refusal(Refusal(404, "there is no such file", "a file that Dagster's pages link to"), send)

@@ -9,6 +9,9 @@ mode 0600. No login works without a password. Only root has FILE, and root may w
 from __future__ import annotations
 
 import getpass
+import os
+import secrets
+import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
@@ -17,7 +20,6 @@ import pymysql
 from pymysql.constants import CLIENT
 
 from tidemark.console.servers.errors import ComponentMissingError
-from tidemark.console.servers.passwords import secret_of, write_private
 from tidemark.console.servers.server_process import ServerProcess, run, start_listening
 from tidemark.system.files import private_directory
 from tidemark.system.free_port import LOOPBACK, free_port
@@ -178,3 +180,26 @@ def _server_command(directory: Path, server_id: int, port: int, options: tuple[s
         "--performance-schema=OFF",
         *options,
     ]
+
+
+_BYTES: Final = 24
+
+
+def secret_of(file: Path) -> str:
+    """The password in this file; if there is none, a new one without characters that need quoting."""
+    if not file.exists():
+        write_private(file, secrets.token_hex(_BYTES))
+    return file.read_text(encoding="ascii")
+
+
+def write_private(file: Path, text: str) -> None:
+    """Write the whole file or none, with mode 0600 from its first byte on."""
+    private_directory(file.parent)
+    descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}-")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as out:
+            out.write(text)
+        os.replace(temporary, file)  # noqa: PTH105 - mkstemp gives a name
+    except BaseException:
+        os.unlink(temporary)  # noqa: PTH108 - as above
+        raise

@@ -17,8 +17,7 @@ from tidemark.capture.binlog.accepted_findings import AcceptedFindings
 from tidemark.capture.binlog.finding import FindingKind
 from tidemark.capture.binlog.halted_sources import HaltedSources
 from tidemark.capture.source_table import topic_of
-from tidemark.console.servers.mariadb import USER, MariaDb, mariadb
-from tidemark.console.servers.passwords import write_private
+from tidemark.console.servers.mariadb import USER, MariaDb, mariadb, write_private
 from tidemark.state_store.database import Database
 from tidemark.system.free_port import LOOPBACK
 

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Final, Self
 
 from py4j.protocol import Py4JNetworkError
 
-from tidemark.console.commands.capture.seconds_to_next_step import seconds_to_next
 from tidemark.console.output import print_line
 from tidemark.errors import TidemarkError, TransientError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from tidemark.capture.operations.ingestion_report import IngestReport
 
@@ -68,3 +67,16 @@ def _pause_after(step: Callable[[], IngestReport], every_seconds: float, say: Ca
         print_line(f"trying again in {every_seconds:.0f} s: a step failed unexpectedly: {said}", "yellow")
         return every_seconds
     return seconds_to_next((boundary.end for boundary in report.waiting), datetime.now(UTC), every_seconds)
+
+
+SOON_SECONDS: Final = 10.0
+"""Time between two passes while a slice that has ended waits for its tag."""
+
+
+def seconds_to_next(ends: Iterable[datetime], now: datetime, every_seconds: float) -> float:
+    """Seconds until the next pass; `ends` are the ends of slices that wait for their tags.
+
+    The usual interval; less if a slice ends within it, and short if one has ended, because its last records arrive now.
+    """
+    left = min(((end - now).total_seconds() for end in ends), default=every_seconds)
+    return min(every_seconds, SOON_SECONDS if left <= 0 else left)
