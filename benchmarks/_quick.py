@@ -31,6 +31,7 @@ QUICK: Final[Mapping[str, Sequence[str]]] = {
     "inference": ("--scale", "0.02"),
     "launch": ("--rate", "120", "--minutes", "0.05", "--burst", "6", "--workers", "1", "--alone"),
     "merge": (*_SMALL_TABLE, "--rows", "400", "--large", "800"),
+    "old_runs": ("--runs", "100", "--stores", "sqlite"),
     "overhead": ("--rounds", "1", "--warm", "0", "--until", "2026-03-23", "--entities", "dws_ad_spend_1d"),
     "plan": ("--scale", "0.11", "--days", "3", "--edits", "10"),
     "profile": ("--seed", "3", "--worlds", "1", "--days", "20", "--every", "19", "--rows", "0"),

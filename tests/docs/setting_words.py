@@ -99,6 +99,10 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
         "",
         "how long every transition of a slice is kept. After that, only the last transition of each slice is kept",
     ),
+    "runs_days": (
+        "",
+        "how long Dagster keeps ended runs with their events and printed output; 0: for ever (docs/operations.md)",
+    ),
     "audit_days": ("", "how long the audit log is kept (docs/access.md)"),
     "proxy": (
         "none",

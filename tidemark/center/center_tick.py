@@ -18,6 +18,7 @@ from tidemark.center.detectors.refused_events import RefusedEvents
 from tidemark.center.detectors.snapshots import SnapshotDetector
 from tidemark.center.detectors.storage import StorageDetector
 from tidemark.center.isolated_steps import IsolatedSteps
+from tidemark.center.old_runs import OldRuns
 from tidemark.center.outside_world import OutsideWorld
 from tidemark.center.validity_checks import ValidityChecks
 from tidemark.crawl.connection_secrets import ConnectionSecrets
@@ -50,6 +51,9 @@ _NOTED_SECONDS: Final = 3_600.0
 _COMPACTED_SECONDS: Final = 600.0
 _COMPACTED_AT_ONCE: Final = 10_000
 _LOGS_AT_ONCE: Final = 500
+_RUNS_SECONDS: Final = 20.0
+RUNS_AT_ONCE: Final = 100
+"""Old runs to remove at once: up to 432,000 a day."""
 _WIPED_SECONDS: Final = 60.0
 _STORAGE_SECONDS: Final = 10.0
 _SLICES_SECONDS: Final = 60.0
@@ -76,6 +80,7 @@ class CenterTick:
         self._storage = StorageDetector(warehouse, self.center, self.store)
         self._slices = BackgroundStep(_SLICES, SlicesTable(warehouse, self.store.database).keep)
         self._iceberg = BackgroundStep(_ICEBERG, IcebergTables(warehouse, self.store.database).keep)
+        self._old_runs = OldRuns(warehouse, self.store)
         self._validity = ValidityChecks(self.center)
         self._events: EventLogDetector | None = None
         is_shared = bool(warehouse.settings.state)
@@ -121,7 +126,7 @@ class CenterTick:
         """Less frequent work: reconcile slices with wiped assets in Dagster and with storage.
 
         Also store the catalog's counts, the schedule's position, the lake's table of slices if it exists, and Iceberg
-        metadata; compact old transitions; delete old profiles, results of rules, and printed output of steps.
+        metadata; compact old transitions; delete old profiles, results of rules, runs, and printed output of steps.
         """
         run, database, events = self.isolated.run, self.store.database, self._events
         if events and self._due.has_come("wiped", _WIPED_SECONDS):
@@ -144,6 +149,9 @@ class CenterTick:
         if events and self._due.has_come("step logs", _COMPACTED_SECONDS):
             oldest = utc_now() - self._history
             run("step logs", partial(remove_step_logs, events.instance, oldest, _LOGS_AT_ONCE), None)
+            run("old files", partial(self._old_runs.remove_files, events.instance, utc_now(), _LOGS_AT_ONCE), None)
+        if events and self._due.has_come("old runs", _RUNS_SECONDS):
+            run("old runs", partial(self._old_runs.poll, events.instance, utc_now(), RUNS_AT_ONCE), None)
 
     @property
     def takes_in(self) -> bool:

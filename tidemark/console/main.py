@@ -52,6 +52,7 @@ COMMANDS: Final = (
     CommandEntry("audit-log", _SERVICES, "Show who did what, from where, when and why."),
     CommandEntry("health", _SERVICES, "Say whether a service of this machine works, for a supervisor."),
     CommandEntry("backup", _SERVICES, "Copy the project's state and its tables' positions, while all runs."),
+    CommandEntry("upkeep", _SERVICES, "Remove old runs from Dagster's storage now."),
     CommandEntry("restore", _SERVICES, "Restore a backup, here or into another folder."),
 )
 """The commands in the order of `--help`, section by section."""

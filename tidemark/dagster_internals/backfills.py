@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     import dagster as dg
     from dagster._core.execution.backfill import PartitionBackfill
 
-__all__ = ["OpenBackfill", "open_backfills"]
+__all__ = ["BACKFILL_TAG", "OpenBackfill", "open_backfill_ids", "open_backfills"]
+
+BACKFILL_TAG: Final = "dagster/backfill"
 
 _OPEN: Final = [
     status
@@ -33,6 +35,11 @@ def open_backfills(instance: dg.DagsterInstance) -> list[OpenBackfill]:
     """The newest hundred asset backfills that have not ended."""
     stored = instance.get_backfills(filters=BulkActionsFilter(statuses=_OPEN), limit=_MOST)
     return [OpenBackfill(backfill.backfill_id, tuple(_targets(backfill))) for backfill in stored]
+
+
+def open_backfill_ids(instance: dg.DagsterInstance) -> frozenset[str]:
+    """The ids of all backfills that have not ended."""
+    return frozenset(stored.backfill_id for stored in instance.get_backfills(BulkActionsFilter(statuses=_OPEN)))
 
 
 def _targets(backfill: PartitionBackfill) -> Iterator[tuple[dg.AssetKey, str | None]]:

@@ -64,6 +64,9 @@ class StateReader(Protocol):
     def slices_of_run(self, run_id: str) -> list[Slice]:
         """Slices whose last run has this id, in order; the id is Dagster's or that of the launch."""
 
+    def runs_under_way(self) -> set[str]:
+        """The last run of each active slice."""
+
     def history(self, slice_: Slice) -> list[Transition]:
         """All transitions of a slice, oldest first."""
 
@@ -146,6 +149,12 @@ class SqlStateReader:
                 launches = select(told.run_id).where(of_dagster, told.run_id.is_not(None))
                 rows = connection.execute(slices.where(SLICES.c.run_id.in_(launches))).all()
             return sorted(Slice(entity, key, sub_of(sub)) for entity, key, sub in rows)
+
+    def runs_under_way(self) -> set[str]:
+        is_active = SLICES.c.life.in_(["launched", "running"])
+        active = select(SLICES.c.run_id).where(IS_OPEN, is_active, SLICES.c.run_id.is_not(None))
+        with self._database.reading() as connection:
+            return set(connection.execute(active).scalars())
 
     def history(self, slice_: Slice) -> list[Transition]:
         query = _of(TRANSITIONS, TRANSITION).where(_is(TRANSITIONS, slice_)).order_by(TRANSITIONS.c.seq)

@@ -108,6 +108,7 @@ class Settings(BaseModel):
     - `spark_tuning`: the purpose of a local JVM: runs of seconds, or a process that captures changes for days.
     - `gtids`: `dense` if all transactions of the captured servers are captured: a missing number is a lost change.
     - `history_days`: how long all transitions of a slice are kept. Older ones are kept only if they are needed.
+    - `runs_days`: how long Dagster keeps ended runs with their events and printed output; 0: for ever.
     - `audit_days`: how long the audit log is kept. `proxy`: a reverse proxy that names the caller in a header.
     - `olap`: `duckdb` (a file under `data`) or a `postgresql+psycopg2://` URL.
     """
@@ -140,6 +141,7 @@ class Settings(BaseModel):
     spark_tuning: Literal["latency", "throughput"] = "latency"
     gtids: Literal["sparse", "dense"] = "sparse"
     history_days: Annotated[int, Field(ge=1)] = 90
+    runs_days: Annotated[int, Field(ge=0)] = 90
     audit_days: Annotated[int, Field(ge=1)] = 400
     proxy: ProxyField = None
     olap: Annotated[str, Field(repr=False)] = "duckdb"

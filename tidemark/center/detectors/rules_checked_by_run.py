@@ -12,11 +12,14 @@ import dagster as dg
 from dagster import DagsterEventType
 
 from tidemark.compute.anomaly_verdict import CHECK_NAME
+from tidemark.dagster_internals.stored_runs import kept_check_results
 from tidemark.dependency_model.baseline.promise import BASELINE_CHECK
 from tidemark.dependency_model.status.flaws import VALIDITY_CHECK
 from tidemark.system.one_line import one_line
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tidemark.dependency_model.entity import Entity
 
 
@@ -40,7 +43,7 @@ class RunChecks:
 
     def __init__(self, instance: dg.DagsterInstance) -> None:
         self._instance = instance
-        self._told: dict[str, dict[tuple[str, str, str | None], RuleResult]] = {}
+        self._told: dict[tuple[str, str], dict[tuple[str, str, str | None], RuleResult]] = {}
 
     def have_passed(self, run_id: str, entity: Entity, partition: str | None) -> bool:
         """Whether the run evaluated all rules of the entity, and all passed for this partition.
@@ -65,24 +68,30 @@ class RunChecks:
         return any(not (result.passed or result.warns or result.is_unknown) for result in results)
 
     def _of_slice(self, run_id: str, entity: Entity, partition: str | None) -> dict[str, RuleResult]:
-        if run_id not in self._told:
-            self._told[run_id] = self._results(run_id)
+        key = (run_id, "" if self._instance.has_run(run_id) else entity.name)
+        if key not in self._told:
+            self._told[key] = self._results(*key)
         return {
             name: result
-            for (asset, name, of), result in self._told[run_id].items()
+            for (asset, name, of), result in self._told[key].items()
             if asset == entity.name and name not in _NO_RULES and of in (None, partition)
         }
 
-    def _results(self, run_id: str) -> dict[tuple[str, str, str | None], RuleResult]:
-        """By asset, check and partition; empty without a run.
+    def _results(self, run_id: str, removed_of: str) -> dict[tuple[str, str, str | None], RuleResult]:
+        """By asset, check and partition; empty without a run. For a removed run, those of the asset `removed_of`.
 
         The last result counts, because a step may be repeated.
         """
-        if not self._instance.has_run(run_id):
-            return {}
-        events = self._instance.all_logs(run_id, of_type=DagsterEventType.ASSET_CHECK_EVALUATION)
+        kind = DagsterEventType.ASSET_CHECK_EVALUATION
+        events: Sequence[dg.EventLogEntry]
+        if removed_of:
+            events = kept_check_results(self._instance, run_id, removed_of) if run_id else []
+        else:
+            events = self._instance.all_logs(run_id, of_type=kind)
         evaluations = [
-            entry.dagster_event.asset_check_evaluation_data for entry in events if entry.dagster_event is not None
+            event.asset_check_evaluation_data
+            for entry in events
+            if (event := entry.dagster_event) is not None and event.event_type is kind
         ]
         return {
             (evaluation.asset_key.to_user_string(), evaluation.check_name, evaluation.partition): RuleResult(
