@@ -54,6 +54,8 @@ TABLES: dict[str, Columns] = {
 TIME: Columns = (("dt", DATE),)
 _NOWHERE = ("zz", "nothing", "col9", "idd", "user_ids")
 _FEW = 3
+_OF_SEVERAL = 0.3
+"""How likely a reference is one to a name that comes twice, if there is one in a query with references to nothing."""
 
 
 @dataclass
@@ -63,6 +65,8 @@ class Source:
     alias: str
     columns: Columns
     is_open: bool = False
+    repeated: tuple[str, ...] = ()
+    """Names that come more than once among its columns."""
 
 
 @dataclass
@@ -74,6 +78,8 @@ class Made:
     is_open: bool
     width: int = 0
     """With the columns whose names come twice."""
+
+    repeated: tuple[str, ...] = ()
 
 
 @dataclass
@@ -121,12 +127,13 @@ class Generator:
         if named and way < 0.45:
             name = self.random.choice(sorted(named))
             alias = self.random.choice([name, self._name("t")])
+            cte = named[name]
             return (name if alias == name else f"{name} AS {alias}"), Source(
-                alias, named[name].columns, named[name].is_open
+                alias, cte.columns, cte.is_open, cte.repeated
             )
         if depth > 0 and way < 0.65:
             made, alias = self._select(depth - 1, named), self._name("q")
-            return f"({made.sql}) {alias}", Source(alias, made.columns, made.is_open)
+            return f"({made.sql}) {alias}", Source(alias, made.columns, made.is_open, made.repeated)
         name = self.random.choice(sorted(TABLES))
         alias = self.random.choice([name, self._name("t")])
         return (name if alias == name else f"{name} {alias}"), Source(alias, TABLES[name] + TIME)
@@ -159,7 +166,7 @@ class Generator:
             if way < 0.12:
                 source = self.random.choice(sources)
                 listed.append(f"{source.alias}.*")
-                columns += source.columns
+                columns += [*source.columns, *((name, INT) for name in source.repeated for _ in range(2))]
                 is_open = is_open or source.is_open
             elif way < 0.22 and (struct := self._of_type(sources, Struct)) is not None and "[" not in struct[0]:
                 assert isinstance(struct[1], Struct)
@@ -186,7 +193,10 @@ class Generator:
         if self.random.random() < 0.12 and not where:
             around = [replace(source, is_open=source.is_open or is_open) for source in sources]
             order = f" ORDER BY {self._scalar(around)[0]}"
-        return Made(f"SELECT {', '.join(listed)} FROM {clause}{where}{order}", _unlike(columns), is_open, len(columns))
+        names = [name for name, _ in columns]
+        repeated = tuple(dict.fromkeys(name for name in names if names.count(name) > 1))
+        sql = f"SELECT {', '.join(listed)} FROM {clause}{where}{order}"
+        return Made(sql, _unlike(columns), is_open, len(columns), repeated)
 
     def _lateral(self, sources: list[Source]) -> tuple[str, Source] | None:
         made = self._generator(sources)
@@ -249,6 +259,9 @@ class Generator:
         return paths
 
     def _scalar(self, sources: list[Source]) -> tuple[str, Type]:
+        several = [f"{source.alias}.{name}" for source in sources for name in source.repeated if not source.is_open]
+        if self.wrong and several and self.random.random() < _OF_SEVERAL:
+            return self.random.choice(several), INT
         if self.random.random() < self.wrong:
             return self._of_nothing(sources), INT
         fitting = [path for path in self._paths(sources) if path[1] in (INT, STRING)]

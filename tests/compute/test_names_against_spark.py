@@ -11,6 +11,7 @@ import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, ParseException
 
+from tests.compute.clear_names import NAMES
 from tests.compute.nested_queries import TABLES, Generator, schema
 from tests.seeds import chunks
 from tidemark.dependency_model.lineage.known_tables import Table, Tables
@@ -49,7 +50,7 @@ def _refused_by_spark(session: SparkSession, sql: str) -> bool | None:
     except ParseException:
         return None
     except AnalysisException as error:
-        return True if (error.getCondition() or "").startswith("UNRESOLVED_COLUMN") else None
+        return True if (error.getCondition() or "").startswith(("UNRESOLVED_COLUMN", "AMBIGUOUS_")) else None
     except Py4JJavaError as error:
         if "INTERNAL_ERROR" not in str(error):
             raise
@@ -78,6 +79,12 @@ def _compare(session: SparkSession, seeds: range) -> Counter[bool | None]:
         if theirs and not generator.has_wrong_below_open:
             assert "no such column" in ours or "ambiguous column" in ours, f"seed {seed}: taken by us\n{sql}"
     return outcomes
+
+
+@pytest.mark.parametrize("sql", NAMES)
+def test_names_of_several_columns_are_refused_where_spark_refuses_them(session: SparkSession, sql: str) -> None:
+    """A column that is listed twice is one column, and a table's name lasts until an operator makes another column."""
+    assert bool(_refused_by_us(sql)) == _refused_by_spark(session, sql)
 
 
 def test_names_are_refused_where_spark_refuses_them(session: SparkSession) -> None:

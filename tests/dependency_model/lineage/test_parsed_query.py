@@ -27,7 +27,7 @@ TABLES = Tables({name: subject.table for name, subject in SUBJECTS.items()})
         ("SELECT * FROM elsewhere.d_orders", "1:15", "tables are named alone"),
         ("SELECT x FROM d_orders AS o\nJOIN d_users AS u ON o.dt = u.dt\nWHERE dt = :biz_date", "3:7", "one of o, u"),
         ("SELECT d.y FROM (SELECT x FROM d_orders) AS d", "1:8", "no such column"),
-        ("SELECT 1 FROM d_orders AS o, d_users AS o", "1:30", "two tables with one name"),
+        ("SELECT o.dt FROM d_orders AS o, d_users AS o", "1:8", "ambiguous column"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_place(text: str, place: str, says: str) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqlglot import exp
 
-from tidemark.dependency_model.lineage.relation import AnyColumn, Open, Relation
+from tidemark.dependency_model.lineage.relation import AnyColumn, Open, Relation, of_names
 from tidemark.dependency_model.lineage.sqlglot_expressions import LISTS
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class MadeColumns:
 
     def relation(self, made_of: Bound) -> Relation:
         """The relation of a FROM item of the function: each column comes from `made_of`."""
-        return Relation(dict.fromkeys(self.names, made_of), open=self.open(made_of))
+        return of_names(self.names, [made_of] * len(self.names), self.open(made_of))
 
     def open(self, made_of: Bound) -> tuple[Open, ...]:
         """The columns that may exist."""

@@ -35,10 +35,14 @@ from tidemark.dependency_model.lineage.relation import (
     Relation,
     Veil,
     merge_ways,
+    named,
+    of_names,
+    repeated,
     veil_columns,
 )
 from tidemark.dependency_model.lineage.scope import CommonTable
 from tidemark.dependency_model.lineage.select_binding import SelectBinder, aliased
+from tidemark.dependency_model.lineage.spark_dialect import PIPED
 from tidemark.dependency_model.lineage.sqlglot_expressions import LISTS
 from tidemark.dependency_model.lineage.value_range import Type, point
 from tidemark.dependency_model.suggestion import did_you_mean
@@ -88,7 +92,9 @@ class Binder:
                     if not node.args.get("by_name"):
                         SelectBinder(self, node, names, parent).check_order(ways[0])
                 case exp.Select():
-                    ways = [replace(way, members={}) for way in self._select(node, names, parent)]
+                    ways = self._select(node, names, parent)
+                    if not node.meta.get(PIPED):
+                        ways = [replace(way, members={}, qualified={}) for way in ways]
                 case exp.Values():
                     ways = [self._values(node, names, parent)]
                 case exp.Table():
@@ -188,15 +194,16 @@ class Binder:
         width = len(rows[0].expressions) if rows and isinstance(rows[0], exp.Tuple) else 1
         columns = _column_aliases(node) or tuple(f"col{at + 1}" for at in range(width))
         if len(rows) > CONSTANTS_LIMIT:
-            return Relation(dict.fromkeys(columns, Opaque(why="a table of constants", of_data=False)))
+            return of_names(columns, [Opaque(why="a table of constants", of_data=False)] * len(columns))
         binder = SelectBinder(self, exp.Select(), names, parent)
         row = Element(Call("sequence", (_number(1), _number(len(rows)))))
         cells = [[binder.translator.bind(cell) for cell in _cells(row)] for row in rows]
-        return Relation(
-            {
-                name: Call("elt", (row, *(cell[at] if at < len(cell) else Opaque() for cell in cells)))
-                for at, name in enumerate(columns)
-            }
+        return of_names(
+            columns,
+            [
+                Call("elt", (row, *(cell[at] if at < len(cell) else Opaque() for cell in cells)))
+                for at in range(len(columns))
+            ],
         )
 
     def _set_operation(self, node: Any, names: Mapping[str, CommonTable], parent: Scope | None) -> list[Relation]:
@@ -268,7 +275,7 @@ class Binder:
         """The columns of a recursive CTE inside itself, made from the columns of its first rows."""
         begin = merge_ways(self.relations(_branches(table.node)[0], table.names, None))
         names = table.columns if len(table.columns) == len(begin.columns) else tuple(begin.columns)
-        columns = {name: Opaque((bound,)) for name, bound in zip(names, begin.columns.values(), strict=True)}
+        columns = named(names, [Opaque((bound,)) for bound in begin.columns.values()])
         every = Opaque(tuple(begin.columns.values()))
         return Relation(columns, open=ANY_COLUMN.open(every) if begin.is_open else ())
 
@@ -332,8 +339,10 @@ def _beside(relation: Relation, unused: Relation) -> Relation:
 
 def _rename(relation: Relation, names: tuple[str, ...]) -> Relation:
     if len(names) != len(relation.columns) or relation.is_open:
-        return replace(relation, columns={name: Opaque(tuple(relation.columns.values())) for name in names})
-    return replace(relation, columns=dict(zip(names, relation.columns.values(), strict=True)))
+        columns = named(names, [Opaque(tuple(relation.columns.values()))] * len(names))
+    else:
+        columns = named(names, relation.columns.values())
+    return replace(relation, columns=columns, ambiguous=frozenset(repeated(columns)))
 
 
 def _align(relation: Relation, first: Relation) -> Relation:
@@ -344,8 +353,13 @@ def _align(relation: Relation, first: Relation) -> Relation:
     if not relation.is_open and not first.is_open:
         names, bounds = list(first.columns), list(relation.columns.values())
         if len(names) != len(bounds):
-            return replace(relation, columns={name: Opaque(tuple(bounds)) for name in names})
-        return replace(relation, columns=dict(zip(names, bounds, strict=True)))
+            bounds = [Opaque(tuple(bounds))] * len(names)
+        return replace(
+            relation,
+            columns=dict(zip(names, bounds, strict=True)),
+            ambiguous=first.ambiguous,
+            qualified=first.qualified,
+        )
     in_order = relation.ends_with_time and first.ends_with_time
     if in_order and relation.is_open and first.is_open and list(relation.columns) == list(first.columns):
         return relation
@@ -358,6 +372,8 @@ def _align(relation: Relation, first: Relation) -> Relation:
         (Open(veil_columns(relation, UNNAMED_VEIL)),),
         relation.indirect,
         subtracts=relation.subtracts,
+        ambiguous=first.ambiguous,
+        qualified=first.qualified,
     )
 
 
@@ -378,7 +394,7 @@ def _table_function(node: Any) -> Relation:
         return Relation({(_column_aliases(node) or ("id",))[0]: of_range})
     made = Opaque(why="a table function", of_data=False)
     if names := _column_aliases(node):
-        return Relation(dict.fromkeys(names, made))
+        return of_names(names, [made] * len(names))
     is_range = isinstance(node.this, exp.Anonymous) and str(node.this.this).lower() == "range"
     return (MadeColumns(("id",)) if is_range else made_columns(node.this) or ANY_COLUMN).relation(made)
 

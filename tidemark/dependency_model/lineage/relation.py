@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -41,10 +42,14 @@ class Constraint:
 
 @dataclass(frozen=True, slots=True)
 class FoundColumn:
-    """A column by name; not certain if the columns of its table are unknown."""
+    """A column by name; not certain if the columns of its table are unknown.
+
+    `ambiguous` if several columns have the name, and not all of them are the same one.
+    """
 
     bound: Bound
     certain: bool
+    ambiguous: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,7 +63,10 @@ class Open:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Relation:
-    """`columns` by name in lower case, in order; `indirect` are the columns that decide which rows exist."""
+    """`columns` by name in lower case, in order; `indirect` are the columns that decide which rows exist.
+
+    A name that comes again has a number behind it, see `add_column`.
+    """
 
     columns: Mapping[str, Bound]
     occurrences: tuple[Occurrence, ...] = ()
@@ -76,6 +84,10 @@ class Relation:
     repeated: tuple[str, ...] = ()
     """Names that occur more than once in its list; `columns` has the first of each."""
     full_joins: tuple[FullJoins, ...] = ()
+    ambiguous: frozenset[str] = frozenset()
+    """Names of several columns that are not one column listed again."""
+    qualified: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """The columns that are still known as a table's, for a pipe operator: table, name, name here."""
 
     @property
     def is_open(self) -> bool:
@@ -86,11 +98,11 @@ class Relation:
         """The column of a name in lower case."""
         known = self.columns.get(name)
         if known is not None:
-            return FoundColumn(known, certain=True)
+            return FoundColumn(known, certain=True, ambiguous=name in self.ambiguous)
         if self.open_table is not None:
             return FoundColumn(Column(self.open_table, name), certain=False)
         matches = [
-            FoundColumn(with_source(opened.source, inner.bound), certain=inner.certain)
+            replace(inner, bound=with_source(opened.source, inner.bound))
             for opened in self.open
             if name not in opened.without and (inner := opened.relation.find(name))
         ]
@@ -113,6 +125,42 @@ class AnyColumn(Relation):
 
 LATERAL: Final = Relation({})
 """Stands for a FROM item that is bound only when its neighbours are known."""
+
+
+_AGAIN: Final = re.compile(r"(.+) #\d+", re.DOTALL)
+"""A name with the number of a later column: no column of a table can have a blank in its name."""
+
+
+def add_column(columns: dict[str, Bound], name: str, bound: Bound) -> str:
+    """Add a column behind the other ones; its name there, with a number if another column has the name."""
+    free = f"{name} #{len(columns)}" if name in columns else name
+    columns[free] = bound
+    return free
+
+
+def written_name(name: str) -> str:
+    """The name of a column in its query, without the number of `add_column`."""
+    again = _AGAIN.fullmatch(name)
+    return again[1] if again else name
+
+
+def named(names: Iterable[str], bounds: Iterable[Bound]) -> dict[str, Bound]:
+    """Columns with these names."""
+    columns: dict[str, Bound] = {}
+    for name, bound in zip(names, bounds, strict=True):
+        add_column(columns, name, bound)
+    return columns
+
+
+def repeated(columns: Iterable[str]) -> tuple[str, ...]:
+    """The names that more than one column has."""
+    return tuple(dict.fromkeys(again[1] for name in columns if (again := _AGAIN.fullmatch(name))))
+
+
+def of_names(names: Iterable[str], bounds: Iterable[Bound], opened: tuple[Open, ...] = ()) -> Relation:
+    """A relation with these columns, each a column of its own."""
+    columns = named(names, bounds)
+    return Relation(columns, open=opened, ambiguous=frozenset(repeated(columns)))
 
 
 def with_source(source: JoinSource | None, bound: Bound) -> Bound:
@@ -191,6 +239,9 @@ def merge_ways(relations: list[Relation]) -> Relation:
         None,
         tuple(Open(_veiled(relation, UNNAMED_VEIL)) for relation in relations if relation.is_open),
         tuple(bound for relation in relations for bound in relation.indirect),
+        repeated=first.repeated,
+        ambiguous=first.ambiguous,
+        qualified=first.qualified,
     )
 
 
@@ -206,7 +257,7 @@ def veil_columns(relation: Relation, veil: Veil) -> Relation:
         columns=dict(zip(relation.columns, veil.over_each(relation.columns.values()), strict=True)),
         open_table=None,
         open=(Open(_veiled(relation, veil)),) if relation.is_open else (),
-        members={},
+        members={name: (veil_columns(inner, veil), source) for name, (inner, source) in relation.members.items()},
     )
 
 
@@ -218,7 +269,7 @@ class _Veiled(Relation):
 
     def find(self, name: str) -> FoundColumn | None:
         matches = Relation.find(self, name)
-        return FoundColumn(self.veil.over(matches.bound), certain=matches.certain) if matches else None
+        return replace(matches, bound=self.veil.over(matches.bound)) if matches else None
 
 
 def _veiled(relation: Relation, veil: Veil) -> Relation:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlglot import exp
@@ -33,11 +33,15 @@ from tidemark.dependency_model.lineage.relation import (
     Open,
     Relation,
     Veil,
+    add_column,
     merge_ways,
+    of_names,
+    repeated,
     veil_columns,
     without_elements,
+    written_name,
 )
-from tidemark.dependency_model.lineage.scope import Item, Scope
+from tidemark.dependency_model.lineage.scope import Item, Scope, Shared
 from tidemark.dependency_model.lineage.sqlglot_expressions import LISTS, Translator, all_hold, chained
 
 if TYPE_CHECKING:
@@ -79,8 +83,11 @@ class SelectBinder:
 
     full_joins: FullJoins | None = None
 
-    repeated: list[str] = field(default_factory=list)
-    """Names that its list has more than once."""
+    columns: dict[str, Bound] = field(default_factory=dict)
+    attributes: dict[str, set[object]] = field(default_factory=dict)
+    """What each name of its list means."""
+
+    qualified: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.scope = Scope(self.binder.query, self.parent)
@@ -125,8 +132,6 @@ class SelectBinder:
     def _add(self, node: Any, relation: Relation, *, makes_up: bool) -> Item:
         alias = (aliased(node).alias_or_name or "").lower()
         item = Item(alias, relation, JoinSource(alias) if makes_up else None)
-        if alias and self.scope.knows(alias):
-            raise self.binder.query.error("two tables with one name", node, found=alias, hint="give one an alias")
         self.scope.items.append(item)
         self._take_in(relation)
         return item
@@ -173,18 +178,31 @@ class SelectBinder:
         """The conditions of ON, USING or NATURAL, one for each conjunct."""
         conditions = [self.translator.bind(conjunct) for conjunct in _conjuncts(join.args.get("on"))]
         names = [column.name.lower() for column in join.args.get("using") or ()]
-        if (join.method or "").upper() == "NATURAL":
+        is_natural = (join.method or "").upper() == "NATURAL"
+        if is_natural:
             names = [
                 name for name in item.relation.columns if any(name in earlier.relation.columns for earlier in left)
             ]
         for name in names:
             right = item.find(name)
-            before = next((match for other in left if (match := other.find(name))), None)
-            if right is None or before is None:
+            owner = next((other for other in left if other.find(name)), None)
+            before = owner.find(name) if owner else None
+            if right is None or owner is None or before is None:
                 raise self.binder.query.error("no such column on both sides", join, found=name)
-            earlier = self.scope.shared.get(name, before.bound)
+            known = self.scope.shared.get(name) if (owner, name) in self.scope.merged else None
+            if not is_natural and (right.ambiguous or (before.ambiguous and known is None)):
+                raise self.scope.ambiguous(name, [], join)
+            earlier = known.bound if known else before.bound
             conditions.append(Call("=", (earlier, right.bound)))
-            self.scope.shared[name] = _merge_columns(side, earlier, right.bound)
+            self.scope.merged |= {(owner, name), (item, name)}
+            attribute, tables = item.attribute(name) if side == "RIGHT" else owner.attribute(name)
+            if known and side != "RIGHT":
+                attribute, tables = known.attribute, known.tables
+            if side == "FULL":
+                attribute, tables = (object(), ""), []
+            bound = _merge_columns(side, earlier, right.bound)
+            self.scope.shared[name] = Shared(bound, attribute, tables)
+        self.scope.shared = {name: self.scope.shared[name] for name in dict.fromkeys([*names, *self.scope.shared])}
         return conditions
 
     def _make_up(self, side: str, left: Sequence[Item], item: Item) -> None:
@@ -238,8 +256,8 @@ class SelectBinder:
     def _elements(self, node: Any, names: Sequence[str]) -> Relation:
         """`explode` and `posexplode` of a sequence or an array: its values are the last column."""
         *before, last = names or (["pos", "col"] if isinstance(node, exp.Posexplode) else ["col"])
-        columns: dict[str, Bound] = {name: Opaque(why="a place in a list", of_data=False) for name in before}
-        return Relation({**columns, last: self.translator.element(node.this)})
+        places = [Opaque(why="a place in a list", of_data=False)] * len(before)
+        return of_names([*before, last], [*places, self.translator.element(node.this)])
 
     # --- conditions -------------------------------------------------------------------------------------------------
 
@@ -266,9 +284,11 @@ class SelectBinder:
     # --- the result -------------------------------------------------------------------------------------------------
 
     def _result(self) -> Relation:
-        columns, opened = self._columns()
+        columns, opened = self.columns, self._columns()
         group = self.node.args.get("group")
+        unclear, self.scope.unclear = self.scope.unclear, set()
         self._bind_group(group)
+        self.scope.unclear = unclear
         of_sets = self._veil_of_sets(group)
         self.scope.is_selected = True
         veils = of_sets + self._veil_of_windows()
@@ -276,7 +296,8 @@ class SelectBinder:
         having, qualify = self.node.args.get("having"), self.node.args.get("qualify")
         self._restrict_below(having, of_sets, everything)
         self._restrict_below(qualify, veils, everything)
-        self.check_order(Relation(columns, open=tuple(opened)))
+        ambiguous = frozenset(name for name, meant in self.attributes.items() if len(meant) > 1)
+        self.check_order(Relation(columns, open=tuple(opened), ambiguous=ambiguous))
         relation = Relation(
             columns,
             tuple(dict.fromkeys(self.occurrences)),
@@ -288,22 +309,34 @@ class SelectBinder:
             self._members(),
             self._ends_with_time(),
             any(item.relation.subtracts for item in self.scope.items),
-            tuple(self.repeated),
+            repeated(columns),
             self._full_joins(),
+            ambiguous,
+            self.qualified,
         )
         for veil in veils:
             relation = veil_columns(relation, veil)
         return relation
 
     def _members(self) -> dict[str, tuple[Relation, JoinSource | None]]:
-        """The items by name, also the items of joins in brackets."""
+        """The items by name, also the items of joins in brackets.
+
+        A list of columns leaves those that USING shows as another one.
+        """
         members: dict[str, tuple[Relation, JoinSource | None]] = {}
         for item in self.scope.items:
             if item.alias:
                 members[item.alias] = item.relation, item.source
             elif item.source is None:
                 members.update(item.relation.members)
-        return members
+        if self.node.expressions == [exp.Star()]:
+            return members
+        merged = {(item.alias, name) for item, name in self.scope.merged}
+        return {
+            table: (Relation(hidden), source)
+            for table, (relation, source) in members.items()
+            if (hidden := {name: bound for name, bound in relation.columns.items() if (table, name) in merged})
+        }
 
     def _restrict_below(self, clause: Any, veils: Sequence[Veil], targets: frozenset[Occurrence]) -> None:
         """HAVING and QUALIFY restrict the rows of FROM by the values that no veil hides."""
@@ -314,50 +347,74 @@ class SelectBinder:
             self._constrain(condition, targets)
 
     def check_order(self, listed: Relation) -> None:
-        """ORDER BY and similar clauses name columns of the select list, or else of FROM. Raises QueryError."""
-        translator = Translator(Scope(self.binder.query, self.scope, [Item("", listed, None)]), self)
+        """ORDER BY and similar clauses name columns of the select list, or else of FROM. Raises QueryError.
+
+        Behind DISTINCT they name only columns of the list.
+        """
+        clear = {name: bound for name, bound in listed.columns.items() if name not in listed.ambiguous}
+        self.scope.unclear |= listed.ambiguous
+        is_distinct = bool(self.node.args.get("distinct"))
+        shown = replace(listed, columns=clear, qualified=self.qualified if is_distinct else {})
+        around = self.parent if is_distinct else self.scope
+        translator = Translator(Scope(self.binder.query, around, [Item("", shown, None)]), self)
         for name in ("order", "sort", "cluster", "distribute"):
             clause = self.node.args.get(name)
             for part in clause.expressions if clause is not None else ():
                 translator.bind(part.this if isinstance(part, exp.Ordered) else part)
 
-    def _columns(self) -> tuple[dict[str, Bound], list[Open]]:
-        columns: dict[str, Bound] = {}
+    def _columns(self) -> list[Open]:
+        """Lists the columns; the open relations of its stars."""
         opened: list[Open] = []
+        named: set[str] = set()
         for at, node in enumerate(self.node.expressions):
             star = _star(node)
             if star is not None:
-                self._spread(star, _qualifier(node), columns, opened)
+                opened += self._spread(star, _qualifier(node))
                 continue
             if isinstance(node, exp.Aliases):
-                columns.update(self._several(node))
+                for name, bound in self._several(node):
+                    self._list(name, bound)
                 continue
             made = made_columns(node)
             if made is not None:
-                self._generated(node, made, columns, opened)
+                opened += self._generated(node, made)
                 continue
             bound = self.translator.bind(node)
             name = node.alias_or_name.lower() or f"_c{at}"
-            self.repeated += [name] if name in columns else []
-            for free_name in [name] if name not in columns else [f"{name}#{at}"]:
-                columns[free_name] = bound
+            is_alias = isinstance(node, exp.Alias)
+            self._list(
+                name,
+                bound,
+                *(((self.scope, name), ()) if is_alias and name not in named else self.scope.attribute(node)),
+            )
             self.scope.aliases.setdefault(name, bound)
-        return columns, opened
+            if is_alias:
+                self.scope.unclear |= named & {name}
+                named.add(name)
+        return opened
 
-    def _generated(self, node: Any, made: MadeColumns, columns: dict[str, Bound], opened: list[Open]) -> None:
+    def _list(self, name: str, bound: Bound, attribute: object = None, tables: Sequence[str] = ()) -> None:
+        """Add a column to the list; it is one of its own unless it is an attribute of a FROM item."""
+        key = add_column(self.columns, name, bound)
+        self.attributes.setdefault(name, set()).add(attribute or object())
+        for table in tables:
+            self.qualified.setdefault(table, {}).setdefault(name, key)
+
+    def _generated(self, node: Any, made: MadeColumns) -> tuple[Open, ...]:
         """The columns of a function that makes rows, if the query does not name them."""
         bound = self.translator.bind(node)
         for name in made.names:
-            columns.setdefault(name, bound)
+            self._list(name, bound)
             self.scope.aliases.setdefault(name, bound)
-        opened += made.open(bound)
+        return made.open(bound)
 
-    def _several(self, node: Any) -> Mapping[str, Bound]:
+    def _several(self, node: Any) -> list[tuple[str, Bound]]:
         """The columns of `posexplode(..) AS (at, value)`."""
         inner, names = node.this, [name.name.lower() for name in node.expressions]
         if isinstance(inner, exp.Explode) and isinstance(inner.this, LISTS):
-            return self._elements(inner, names).columns
-        return dict.fromkeys(names, self.translator.opaque(inner))
+            return [*zip(names, self._elements(inner, names).columns.values(), strict=True)]
+        made = self.translator.opaque(inner)
+        return [(name, made) for name in names]
 
     def _ends_with_time(self) -> bool:
         """Whether it begins with the columns of its only FROM item, in their order."""
@@ -365,28 +422,49 @@ class SelectBinder:
         stars = [bool(_star(node)) for node in self.node.expressions]
         return stars[:1] == [True] and not any(stars[1:]) and len(relations) == 1 and relations[0].ends_with_time
 
-    def _spread(self, star: Any, qualifier: Sequence[str], columns: dict[str, Bound], opened: list[Open]) -> None:
-        without = frozenset(column.name.lower() for column in star.args.get("except_") or ())
+    def _spread(self, star: Any, qualifier: Sequence[str]) -> list[Open]:
+        """Lists the columns of a star; the relations that may have more of them."""
         table = self.scope.starred(qualifier)
         if qualifier and table is None:
-            struct = self.scope.struct(qualifier, star)
-            names = [name for name in field_names(struct) if name not in without]
-            self.repeated += [name for name in names if name in columns]
-            columns.update({name: field_of(struct, name) for name in names if name not in columns})
-            if names:
-                return
-            opened.append(Open(AnyColumn({}, made_of=Opaque((struct,))), None, without))
-            return
+            return self._spread_struct(star, qualifier)
+        without = self._without(star)
+        for name, shared in self.scope.shared.items() if not qualifier else ():
+            if (None, name) not in without:
+                self._list(name, shared.bound, shared.attribute, shared.tables)
+        opened = []
         for item in self.scope.items:
-            if table and table not in (item.alias, *item.relation.members):
+            if table and not item.has(table):
                 continue
-            for name in item.relation.columns:
-                column = item.find(name)
-                if name not in without and column is not None:
-                    self.repeated += [name] if name in columns and (table or name not in self.scope.shared) else []
-                    columns.setdefault(name, self.scope.shared.get(name, column.bound))
+            for key in item.listed(table):
+                name = written_name(key.removeprefix(f"{table}."))
+                is_shown = qualifier or (item, name) not in self.scope.merged
+                if is_shown and not {(None, name), (item, name)} & without:
+                    self._list(name, item.bound_of(key, table), *item.attribute(key))
             if item.relation.is_open:
-                opened.append(Open(item.relation, item.source, without))
+                names = frozenset(name for owner, name in without if owner in (None, item))
+                opened.append(Open(item.relation, item.source, names))
+                for known_as in [item.alias] if item.alias else item.relation.qualified:
+                    self.qualified.setdefault(known_as, {})
+        return opened
+
+    def _without(self, star: Any) -> set[tuple[Item | None, str]]:
+        """The columns that EXCEPT leaves out, of one item or of any. Raises QueryError if there is none, or several."""
+        result: set[tuple[Item | None, str]] = set()
+        for column in star.args.get("except_") or ():
+            parts = [part.name.lower() for part in (column.parts if isinstance(column, exp.Column) else [column])]
+            owners = [item for item in self.scope.items if item.has(parts[0])] if parts[1:] else [None]
+            if isinstance(column, exp.Column):
+                self.scope.column(column)
+            result |= {(owner, parts[1 if parts[1:] else 0]) for owner in owners}
+        return result
+
+    def _spread_struct(self, star: Any, qualifier: Sequence[str]) -> list[Open]:
+        without = frozenset(column.name.lower() for column in star.args.get("except_") or ())
+        struct = self.scope.struct(qualifier, star)
+        names = [name for name in field_names(struct) if name not in without]
+        for name in names:
+            self._list(name, field_of(struct, name))
+        return [] if names else [Open(AnyColumn({}, made_of=Opaque((struct,))), None, without)]
 
     def _bind_group(self, group: Any) -> None:
         for expression in group.expressions if group is not None else ():

@@ -16,10 +16,10 @@ from sqlglot.parsers.spark import SparkParser
 _JOINED: Final = frozenset(["from_", "joins", "laterals"])
 _FILTERED: Final = _JOINED | {"where"}
 _LIMITED: Final = _FILTERED | {"order", "limit", "offset"}
-_OUTER: Final = frozenset(["FULL", "NATURAL", "RIGHT"])
-"""Joins that may make rows up on their left, by their first word."""
-_JOINS: Final = (*_OUTER, "ANTI", "CROSS", "INNER", "JOIN", "LEFT", "SEMI")
+_JOINS: Final = ("ANTI", "CROSS", "FULL", "INNER", "JOIN", "LEFT", "NATURAL", "RIGHT", "SEMI")
 _SETS: Final = ("EXCEPT", "INTERSECT", "MINUS", "UNION")
+PIPED: Final = "piped"
+"""Marks a query before a pipe operator: its columns are still known as its tables' columns."""
 
 
 def _over(query: Any, clauses: frozenset[str] = frozenset()) -> Any:
@@ -27,21 +27,22 @@ def _over(query: Any, clauses: frozenset[str] = frozenset()) -> Any:
     given = {name for name, value in query.args.items() if value and name not in ("expressions", "with_")}
     if isinstance(query, exp.Select) and given <= clauses and query.expressions == [exp.Star()]:
         return query
-    return exp.select("*").from_(query.subquery(_only_source(query), copy=False), copy=False)
+    return exp.select("*").from_(_piped(query).subquery(copy=False), copy=False)
+
+
+def _piped(query: Any) -> Any:
+    """The query, marked."""
+    first = query
+    while isinstance(first, (exp.SetOperation, exp.Subquery)):
+        first = first.this
+    first.meta[PIPED] = True
+    return query
 
 
 def _enclose(join: Any) -> None:
     """`a JOIN b JOIN c ON .. ON ..` joins `a` to what `(b JOIN c ON ..)` is."""
     if join.this.args.get("joins"):
         join.set("this", exp.Subquery(this=join.this.copy()))
-
-
-def _only_source(query: Any) -> str | None:
-    """The name of the one table that a query reads, which later operators may use."""
-    source = query.args.get("from_")
-    if source is None or query.args.get("joins") or query.args.get("laterals"):
-        return None
-    return source.this.alias_or_name or None
 
 
 class Parser(SparkParser):
@@ -78,8 +79,12 @@ class Parser(SparkParser):
             _enclose(join)
         return query
 
+    def _parse_pipe_syntax_query(self, query: Any) -> Any:
+        is_bare = isinstance(query, exp.Subquery) and not query.alias and self._match(TokenType.PIPE_GT, advance=False)
+        return super()._parse_pipe_syntax_query(_piped(query) if is_bare else query)
+
     def _build_pipe_cte(self, query: Any, expressions: list[Any], alias_cte: Any = None) -> Any:
-        """Its callers end a SELECT here: `SELECT *` of a sub-query keeps the name of its table."""
+        """Its callers end a SELECT here."""
         del expressions, alias_cte
         return _over(query)
 
@@ -113,12 +118,7 @@ class Parser(SparkParser):
         return _over(query)
 
     def _joined(self, query: Any) -> Any:
-        """A filter stays beside an inner or left join if its columns have a table, and goes below every other one."""
-        where = query.args.get("where")
-        is_outer = self._curr.text.upper() in _OUTER
-        is_clear = where is not None and all(column.table for column in where.find_all(exp.Column))
-        kept = _FILTERED if is_clear and not is_outer and _only_source(query) is None else _JOINED
-        joined: Any = self._parse_pipe_syntax_join(_over(query, kept))
+        joined: Any = self._parse_pipe_syntax_join(_over(query, _JOINED))
         if joined is None:
             self.raise_error("Expected JOIN")
         _enclose(joined.args["joins"][-1])

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 FORBIDDEN: Final = " ,;{}()\n\t="
 """Characters that a column's name must not contain: Delta refuses them."""
-_MADE_UP: Final = re.compile(r"_c\d+|.*#\d+", re.DOTALL)
+_MADE_UP: Final = re.compile(r"_c\d+|.* #\d+", re.DOTALL)
 """Names that the binder gives to columns without a name, and to repeated names."""
 _NAMED_BY_SPARK: Final = (exp.Func, exp.Binary, exp.Unary, exp.Case, exp.In, exp.Between, exp.Window)
 """Spark names such a value by its text, which contains brackets or spaces."""

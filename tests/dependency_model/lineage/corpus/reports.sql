@@ -947,3 +947,19 @@ SELECT * FROM ((d_orders o LEFT JOIN d_users u ON u.dt = o.dt), d_clicks c) WHER
 -- case: joins_in_two_brackets
 -- reads: d_orders = Set 0; d_users = Set 0; d_clicks = Set 0
 SELECT * FROM ((d_orders o JOIN d_users u ON u.user_id = o.user_id AND o.dt = u.dt) JOIN d_clicks c ON c.dt = o.dt) WHERE o.dt = :biz_date;
+
+-- case: comma_before_using
+-- reads: d_orders = Set 0; d_users = undecidable: no condition bounds; d_clicks = Set 0
+SELECT o.amount FROM d_orders o, d_users u JOIN d_clicks c USING (dt) WHERE o.dt = :biz_date;
+
+-- case: piped_names_of_joined_tables
+-- reads: d_orders = Set 0; d_users = Set 0
+FROM d_orders o |> JOIN d_users u ON o.user_id = u.user_id AND o.dt = u.dt |> SELECT o.dt, u.name, o.amount |> WHERE o.dt = :biz_date |> AGGREGATE sum(amount) AS amount GROUP BY o.dt, u.name;
+
+-- case: piped_rows_without_partner
+-- reads: d_orders = Set 0; d_users = Set 0
+FROM d_orders o |> LEFT JOIN d_users u USING (user_id, dt) |> WHERE u.dt IS NULL |> EXTEND 1 AS one |> WHERE o.dt = :biz_date |> SELECT o.user_id, one;
+
+-- case: two_tables_of_one_name
+-- reads: d_orders = Set 0; d_users = undecidable: no condition bounds
+SELECT 1 AS x FROM (SELECT dt AS d, amount FROM d_orders) t, d_users t WHERE t.d = :biz_date;
