@@ -1,4 +1,4 @@
-"""Compares state store, Dagster's log and lake after a restore, and plans what to do.
+"""Compares state store, Dagster's log, lake and topics after a restore, and plans what to do.
 
 The plan is made by reading only. Carrying it out uses the normal steps of the center in order: runs without a process
 are ended, missing events are read, tables are compared with the store, and tags of missing versions are dropped, so
@@ -7,14 +7,13 @@ that the capture tags these slices again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 import dagster as dg
 
 from tidemark.catalog.partition_contents import DataCondition
 from tidemark.catalog.reconciliation import Reconciliation
+from tidemark.center.capture_after_restore import CaptureAfterRestore
 from tidemark.center.center import DependencyCenter
 from tidemark.center.center_tick import first_start
 from tidemark.center.detectors.event_log import CURSOR, EventLogDetector, event_id
@@ -22,6 +21,7 @@ from tidemark.center.detectors.storage import StorageDetector
 from tidemark.center.detectors.told_event import told_slice
 from tidemark.center.errors import AnotherCenterError, RequestError
 from tidemark.center.leadership import Leadership, holder_name
+from tidemark.center.restore_step import RestoreStep, StepKind
 from tidemark.delta.log_end import log_end
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import RunState
@@ -51,37 +51,17 @@ _UNDER_WAY: Final = (
 _GONE: Final = "No process has had this run since a backup was restored."
 
 
-class StepKind(StrEnum):
-    """The action of a step."""
-
-    END = "end"
-    READ_AGAIN = "read again"
-    TAKE_IN = "take in"
-    FORGET = "forget"
-    COMPUTE = "compute again"
-    SEE_TO = "see to"
-
-
-@dataclass(frozen=True)
-class RestoreStep:
-    """One difference between two parts: the action, its reason, and the affected slices or runs."""
-
-    kind: StepKind
-    why: str
-    names: tuple[str, ...] = ()
-    slices: tuple[Slice, ...] = ()
-
-
 class AfterRestore:
     """For one project whose processes are stopped."""
 
     def __init__(self, warehouse: Warehouse, store: StateStore, instance: dg.DagsterInstance) -> None:
         self._warehouse, self._store, self._instance = warehouse, store, instance
+        self._capture = CaptureAfterRestore(warehouse, store)
 
     def plan(self) -> list[RestoreStep]:
         """The plan. Nothing is written."""
         news = self._untold()
-        return [*self._runs(), *self._events(news), *self._tables(frozenset(news))]
+        return [*self._runs(), *self._events(news), *self._tables(frozenset(news)), *self._capture.steps()]
 
     def apply(self) -> None:
         """Carry out all steps except computations. Raises AnotherCenterError while a host is active."""
@@ -98,6 +78,7 @@ class AfterRestore:
             EventLogDetector(self._instance, center, store.read).poll()
             StorageDetector(self._warehouse, center, store).poll(verify=True)
             self._drop_tags()
+            self._capture.apply()
 
     def to_compute(self) -> tuple[Slice, ...]:
         """Slices outside of backfills whose data is missing, or differs from the stored result of their run."""

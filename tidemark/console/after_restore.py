@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 import dagster as dg
 
-from tidemark.center.after_restore import AfterRestore, RestoreStep, StepKind
+from tidemark.center.after_restore import AfterRestore
 from tidemark.center.backfill_planning import plan_of
+from tidemark.center.restore_step import BY_CAPTURE, RestoreStep, StepKind
 from tidemark.console.dagster_server.dagster_home import dagster_home, prepare_home
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.output import print_json, print_line
@@ -43,7 +44,8 @@ def bring_together(*, is_applied: bool, as_json: bool) -> ExitCode:
     finally:
         store.close()
     _tell(steps, number, is_applied=is_applied, as_json=as_json)
-    return ExitCode.OK if is_applied or not steps else ExitCode.FAILED
+    by_others = {*BY_CAPTURE, *(() if not is_applied else set(StepKind) - {StepKind.SEE_TO})}
+    return ExitCode.OK if all(step.kind in by_others for step in steps) else ExitCode.FAILED
 
 
 def _backfill(warehouse: Warehouse, store: StateStore, compared: AfterRestore) -> int | None:
@@ -66,8 +68,8 @@ def _tell(steps: list[RestoreStep], number: int | None, *, is_applied: bool, as_
         return
     for step in steps:
         print_line(f"{step.kind.value}: {_named(step)}{step.why}", "bold red" if step.kind is StepKind.SEE_TO else "")
-    if not steps:
-        print_line("State store, Dagster and lake agree.")
+    if all(step.kind in BY_CAPTURE for step in steps):
+        print_line("State store, Dagster and lake agree." + (" The capture does the rest." if steps else ""))
     elif not is_applied:
         print_line("Nothing was changed. To carry this out: tidemark doctor --after-restore --apply", "bold")
     elif number is None:

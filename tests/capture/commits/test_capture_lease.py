@@ -1,12 +1,14 @@
 """The newer of two data folders with one warehouse captures; the older one is refused with a message."""
 
+import shutil
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from tests.lake_folder import lake_folder
-from tidemark.capture.commits.capture_lease import TABLE, CaptureLease, forget_lease
+from tidemark.capture.commits.capture_lease import TABLE, CaptureLease, forget_lease, renew_lease
 from tidemark.capture.errors import FencedCaptureError
 from tidemark.state_store.database import Database
 from tidemark.system.settings import Settings
@@ -28,7 +30,26 @@ def test_the_newer_data_folder_has_the_next_token_and_the_older_one_is_refused(t
     for _ in range(2):
         with pytest.raises(FencedCaptureError, match=r"another capture took over.*fencing token 2.*take-over"):
             CaptureLease.obtain(old, Database.of(old), NOW)
+    assert "fencing token 2" in CaptureLease.later_holder(old, Database.of(old))
     assert CaptureLease.obtain(new, Database.of(new), NOW) == second
+
+
+def test_an_older_copy_of_a_state_store_gets_a_later_token_than_it_ever_had(tmp_path: Path) -> None:
+    settings, _ = folders(tmp_path)
+    with closing(Database.of(settings)) as database:
+        CaptureLease.obtain(settings, database, NOW)
+    shutil.copy(settings.state_db, tmp_path / "yesterday")
+    with closing(Database.of(settings)) as database:
+        for _ in range(2):
+            with database.writing() as connection:
+                renew_lease(settings, database, connection, NOW)
+        assert CaptureLease.obtain(settings, database, NOW).fencing_token == 3
+    for file in settings.state_db.parent.glob("state.db*"):
+        file.unlink()
+    shutil.copy(tmp_path / "yesterday", settings.state_db)
+    with closing(Database.of(settings)) as database:
+        assert [CaptureLease.obtain(settings, database, NOW).fencing_token for _ in range(2)] == [4, 4]
+        assert CaptureLease.later_holder(settings, database) == ""
 
 
 def test_take_over_gets_the_lease_back(tmp_path: Path) -> None:

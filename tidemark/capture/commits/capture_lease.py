@@ -56,11 +56,24 @@ class CaptureLease:
         own = cls(**asdict(known.lease))
         if own == newest:
             return own
+        if newest is not None and newest.holder == own.holder and newest.fencing_token > own.fencing_token:
+            # The state store is an older copy of itself: its next token must be later than all that it had.
+            known = known.renewed(newest.fencing_token, now)
+            Notes(database, NOTES).put({str(settings.warehouse): known.text})
+            own = cls(**asdict(known.lease))
         # The process died before it published the lease, or the lease was renewed, or the warehouse is new.
         if newest is None or newest.holder == own.holder or newest.fencing_token <= known.before:
             own._publish(settings.warehouse)
             return own
         raise FencedCaptureError.of(settings.warehouse, own.writer, newest.writer, database.where)
+
+    @classmethod
+    def later_holder(cls, settings: Settings, database: Database) -> str:
+        """The other state store that took the lease after this one, as text; empty if this one may capture."""
+        newest, known = cls.newest(settings.warehouse), _Remembered.of(settings, database)
+        if newest is None or known is None or newest.holder == known.lease.holder:
+            return ""
+        return newest.writer if newest.fencing_token > known.before else ""
 
     @classmethod
     def newest(cls, warehouse: TableLocation) -> Self | None:
@@ -113,6 +126,11 @@ class _Remembered:
         fields = json.loads(text)
         return cls(CaptureLease(**fields["lease"]), fields["before"])
 
+    def renewed(self, after: int, now: datetime) -> Self:
+        """The lease with the fencing token after an earlier one."""
+        host, taken_at = socket.gethostname(), now.isoformat()
+        return replace(self, lease=replace(self.lease, fencing_token=after + 1, host=host, taken_at=taken_at))
+
     @property
     def text(self) -> str:
         return json_text(asdict(self))
@@ -133,9 +151,7 @@ def renew_lease(settings: Settings, database: Database, connection: Connection, 
     noted = notes.get_in(connection, str(settings.warehouse))
     if noted:
         known = _Remembered.parse(noted)
-        token, host = known.lease.fencing_token + 1, socket.gethostname()
-        lease = replace(known.lease, fencing_token=token, host=host, taken_at=now.isoformat())
-        notes.put_in(connection, {str(settings.warehouse): replace(known, lease=lease).text})
+        notes.put_in(connection, {str(settings.warehouse): known.renewed(known.lease.fencing_token, now).text})
 
 
 def forget_lease(settings: Settings, database: Database) -> None:

@@ -65,13 +65,19 @@ def tag_missing(
 
     Tags are written in order, so the walk back through the log ends at the first commit whose tags all exist.
     """
+    return tuple(
+        snapshot
+        for commit in reversed(untagged(registry, path))
+        for snapshot in tag_commit(registry, path, commit, accepted, audited)
+    )
+
+
+def untagged(registry: SnapshotRegistry, path: TableLocation) -> list[Commit]:
+    """The commits whose tags the registry lacks, newest first."""
     tagging = (
         commit for commit in commits(path) if commit.state.closes or commit.state.own_restates or commit.state.settles
     )
-    missing = list(takewhile(lambda commit: not _is_tagged(registry, commit.state), tagging))
-    return tuple(
-        snapshot for commit in reversed(missing) for snapshot in tag_commit(registry, path, commit, accepted, audited)
-    )
+    return list(takewhile(lambda commit: not _is_tagged(registry, commit.state), tagging))
 
 
 def tag_accepted(

@@ -35,11 +35,14 @@ def doctor(*, after_restore: bool, is_applied: bool, as_json: bool) -> None:
 
     --after-restore is for the time after a restore of the state store, Dagster's storage or the lake. It shows which of
     them is behind, and a plan that makes them consistent. With --apply it ends runs without a process, reads events
-    again, forgets missing slices, and plans a backfill that a center carries out. Stop all centers before.
+    again, forgets missing slices, lets the state store capture into the lake, and plans a backfill that a center
+    carries out. Stop all services before. With TIDEMARK_KAFKA, it compares the position of each captured table with its
+    topic. The capture itself reads changes that are missing, and makes missing tags again.
 
     \b
-    Exit codes: 0 no problem, everything agrees, or the plan was carried out; 1 there is a problem, or a plan.
-                Warnings do not count. 75 with --apply: a center runs, or the state store does not answer.
+    Exit codes: 0 no problem, everything agrees, or the plan was carried out; 1 there is a problem, or a plan, or, with
+                --apply, something that needs you. Warnings, and steps of the capture, do not count. 75 with --apply: a
+                center runs, or the state store does not answer.
     With --json: {"healthy", "findings": [{"subject", "verdict", "found", "to_do"}]}; with --after-restore {"plan":
                  [{"do", "why", "names", "slices"}], "applied", "backfill": NUMBER | null}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
