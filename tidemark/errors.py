@@ -19,6 +19,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tidemark.error_codes import code_of
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -49,6 +51,11 @@ class TidemarkError(Exception):
         text = f"{self.where}: {self.message}" if self.where else self.message
         text = f"{text}: {detail}" if detail else text
         return f"{text} - {self.hint}" if self.hint else text
+
+    @property
+    def code(self) -> str:
+        """The stable code of this kind of error, such as `TM0105`: docs/reference/errors.md."""
+        return code_of(type(self))
 
     def __reduce__(self) -> tuple[object, ...]:
         """Survive the way between processes, keyword arguments included."""

@@ -92,7 +92,7 @@ def test_a_bad_order_is_an_error_and_stores_nothing(
 ) -> None:
     code, answer = unchanged.ask("POST", "/v1/backfills", {**ORDER, **change})
     assert (code, says in json.dumps(answer)) == (status, True), answer
-    assert set(answer["error"]) == {"message", "expected", "found", "where", "hint"}
+    assert set(answer["error"]) == {"message", "expected", "found", "where", "hint", "code"}
     assert numbers(unchanged) == []
 
 

@@ -150,6 +150,7 @@ def test_an_error_is_said_in_whole_lines_without_a_traceback() -> None:
         "  expected water\n"
         f"  found    {'x' * 300}\n"
         "  to do    wait six hours\n"
+        "  code     TM0002\n"
     )
 
 
@@ -160,6 +161,7 @@ def test_an_error_for_a_program_is_one_json_object() -> None:
     assert failed.stderr == ""
     assert json.loads(failed.stdout) == {
         "error": {
+            "code": "TM0002",
             "kind": "_WrongError",
             "message": "the [tide] is out",
             "transient": False,

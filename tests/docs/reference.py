@@ -5,14 +5,17 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 
 from tests.docs.declared_keys import OFFSETS, PARAMETERS, SECTIONS
+from tests.docs.error_messages import error_classes, messages
 from tests.docs.setting_words import SETTINGS
 from tidemark.console.main import main
+from tidemark.error_codes import CODES, GROUPS
 from tidemark.system.settings import ENV_PREFIX, Settings
 
 if TYPE_CHECKING:
@@ -25,7 +28,7 @@ _WIDTH: Final = 100
 
 def pages() -> dict[str, str]:
     """Every page by its file's name."""
-    return {"yaml.md": yaml_page(), "cli.md": cli_page(), "settings.md": settings_page()}
+    return {"yaml.md": yaml_page(), "cli.md": cli_page(), "settings.md": settings_page(), "errors.md": errors_page()}
 
 
 def yaml_page() -> str:
@@ -46,6 +49,35 @@ def yaml_page() -> str:
     lines += ["## Parameters of a query", "", "| parameter | in entities of | is |", "| --- | --- | --- |"]
     lines += [f"| `:{name}` | {periods} | {meaning} |" for name, periods, meaning in PARAMETERS]
     return "\n".join(lines) + "\n"
+
+
+def errors_page() -> str:
+    """Every error code with its meaning, the messages of this kind, and what each says to do."""
+    lines = ["# Errors", "", _MADE, ""]
+    lines += [
+        "Each error of a command, and of the HTTP interface, ends with a code. The code is the same in all versions.",
+        "In a message, `…` stands for a name or value.",
+        "",
+    ]
+    classes, written = error_classes(), messages()
+    for group, title in GROUPS.items():
+        lines += [f"## {group}: {title}", ""]
+        for name, code in CODES.items():
+            if code.startswith(group):
+                lines += [f"### {code}", "", f"`{name}`: {classes[name]}", ""]
+                lines += [_message(message, hint) for message, hint in written[name]]
+                lines += [""] * bool(written[name])
+    return "\n".join(lines)
+
+
+def _message(message: str, hint: str) -> str:
+    end = "." * (not message.endswith((".", "?", ":", "…")))
+    return f"- {_as_text(message)}{end}" + (f" *To do: {_as_text(hint)}.*" if hint else "")
+
+
+def _as_text(words: str) -> str:
+    """The words without meaning for Markdown."""
+    return re.sub(r"([*_<`\\\\])", r"\\\1", words)
 
 
 def settings_page() -> str:

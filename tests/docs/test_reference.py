@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields
 
 import pytest
 
 from tests.docs.declared_keys import INTERNAL, OFFSETS, PARAMETERS, SECTIONS, Section
+from tests.docs.error_messages import error_classes
 from tests.docs.reference import FOLDER, pages
 from tests.docs.setting_words import SETTINGS
+from tests.parsed import ONE_PROCESS
 from tidemark.dependency_model.entity.entity_parser import parse_entity
 from tidemark.dependency_model.entity.quality_rules import RULES, QualityRule
 from tidemark.dependency_model.lineage.business_time_parameters import parameter_names
 from tidemark.dependency_model.offset import Offset
 from tidemark.dependency_model.time.period import Period
+from tidemark.error_codes import CODES, GROUPS
 from tidemark.system.settings import Settings
+
+pytestmark = ONE_PROCESS
 
 EXAMPLES = [
     pytest.param(key.example, name, id=f"{section.model.__name__}.{name}")
@@ -50,3 +56,12 @@ def test_an_example_is_taken_and_has_its_key(example: str, name: str) -> None:
 @pytest.mark.parametrize("text", [text for text, _ in OFFSETS])
 def test_an_offset_is_read(text: str) -> None:
     assert Offset.parse(text)
+
+
+def test_every_error_has_a_code_of_its_own() -> None:
+    classes = error_classes()
+    assert set(CODES) == set(classes)
+    assert len(set(CODES.values())) == len(CODES)
+    assert {code[:4] for code in CODES.values()} <= set(GROUPS)
+    assert all(re.fullmatch(r"TM\d{4}", code) for code in CODES.values())
+    assert all(classes.values()), "each class says what it means"

@@ -204,7 +204,7 @@ def test_a_caller_with_the_token_may_send_requests_from_another_origin() -> None
 def test_a_refusal_names_the_expected_value() -> None:
     (start, body), _ = ask({}, token=TOKEN)
     assert (start["status"], dict(start["headers"])[b"www-authenticate"]) == (401, b"Bearer")
-    assert set(json.loads(body["body"])["error"]) == {"message", "expected", "found", "where", "hint"}
+    assert set(json.loads(body["body"])["error"]) == {"message", "expected", "found", "where", "hint", "code"}
 
 
 @pytest.mark.parametrize(

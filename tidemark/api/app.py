@@ -28,7 +28,7 @@
     411 a body of unknown length.  413 too long.  415 not JSON.  429 too many writes.  431 headers too long.
     503 the store does not answer in time, or another center is active: retry with a new connection.
 
-An error's body is {"error": {"message", "expected", "found", "where", "hint"}}. An error changes nothing.
+An error's body is {"error": {"message", "expected", "found", "where", "hint", "code"}}. An error changes nothing.
 """
 
 from __future__ import annotations
@@ -63,6 +63,7 @@ from tidemark.api.report_quota import ReportQuota
 from tidemark.api.request_limits import HeaderLimit, TokenBuckets, WriteLimit
 from tidemark.api.response_models import (
     CountsReceiptModel,
+    ErrorDetail,
     ErrorModel,
     HealthModel,
     ImpactModel,
@@ -312,7 +313,7 @@ def _add_audit_log(app: FastAPI, audit: AuditLog, threads: Threads) -> None:
 
 
 async def _refuse(_request: Request, error: Exception) -> Response:
-    detail = {name: getattr(error, name, None) for name in ("message", "expected", "found", "where", "hint")}
+    detail = {name: getattr(error, name, None) for name in ErrorDetail.model_fields}
     status = _status_code(error)
     return JSONResponse({"error": detail}, status, _ASK_AGAIN if status == HTTPStatus.SERVICE_UNAVAILABLE else None)
 
@@ -336,8 +337,7 @@ async def _gone(_request: Request, _disconnect: Exception) -> Response:
 
 
 def _error(status: int, message: str, where: str | None = None) -> Response:
-    detail = {"message": message, "expected": None, "found": None, "where": where, "hint": None}
-    return JSONResponse({"error": detail}, status)
+    return JSONResponse({"error": ErrorDetail(message=message, where=where).model_dump()}, status)
 
 
 def _status_code(error: Exception) -> int:

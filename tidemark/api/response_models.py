@@ -60,13 +60,14 @@ class HealthModel(BaseModel):
 
 
 class ErrorDetail(BaseModel):
-    """The expected value, the actual value, the place, and what to do."""
+    """The expected value, the actual value, the place, what to do, and the stable code of this kind of error."""
 
     message: str
     expected: str | None = None
     found: str | None = None
     where: str | None = None
     hint: str | None = None
+    code: str | None = None
 
 
 class ErrorModel(BaseModel):

@@ -75,7 +75,7 @@ def print_json(value: Mapping[str, Any]) -> None:
 
 
 def print_error(error: TidemarkError) -> None:
-    """Print an expected error on standard error: what happened, where, and what to do."""
+    """Print an expected error on standard error: what happened, where, what to do, and its code."""
     console = console_for(sys.stderr)
     console.print(Text.assemble(("error: ", "bold red"), error.message.translate(_SHOWN_IN_LINES)))
     for name, value in _details(error):
@@ -86,6 +86,7 @@ def error_as_json(error: TidemarkError) -> dict[str, Any]:
     """The error as JSON; `transient` means that the same call may succeed later."""
     return {
         "error": {
+            "code": error.code,
             "kind": type(error).__name__,
             "message": error.message,
             "transient": isinstance(error, TransientError),
@@ -103,5 +104,6 @@ def _details(error: TidemarkError) -> list[tuple[str, str]]:
         ("expected", error.expected),
         ("found", error.found),
         ("to do", error.hint),
+        ("code", error.code),
     )
     return [(name, value) for name, value in details if value]

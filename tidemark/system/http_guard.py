@@ -65,8 +65,8 @@ class Refusal:
 
     def body(self) -> bytes:
         """The body of the answer, in the form of all HTTP errors."""
-        words = {"message": self.message, "expected": self.expected, "found": self.found, "where": None, "hint": None}
-        return json_text({"error": words}).encode()
+        words = {"message": self.message, "expected": self.expected, "found": self.found}
+        return json_text({"error": {**words, "where": None, "hint": None, "code": None}}).encode()
 
 
 def host_names(bound: str, extra: Iterable[str] = ()) -> frozenset[str]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _INSTALL_JAVA = "install a JDK or JRE 17 or newer (Debian and Ubuntu: openjdk-17-jre-headless), or set JAVA_HOME to one"
 _OTHER_FOLDER = "free disk space, grant write access, or choose another folder with TIDEMARK_DATA"
+_CODE = "  code     TM0520\n"
 
 
 @pytest.fixture(autouse=True)
@@ -54,7 +55,7 @@ def test_without_java(tmp_path: Path) -> None:
     assert refused.output == (
         "error: this machine is not ready\n"
         "  found    Java: Java 17+ is needed and 'java' does not start (No such file or directory)\n"
-        f"  to do    {_INSTALL_JAVA}\n"
+        f"  to do    {_INSTALL_JAVA}\n" + _CODE
     )
 
 
@@ -63,7 +64,7 @@ def test_with_the_port_in_use(tmp_path: Path, taken_port: int) -> None:
 
     assert refused.exit_code == ExitCode.FAILED
     holder = f"{psutil.Process().name()} (PID {os.getpid()})"
-    first, found_line, to_do = refused.output.splitlines()
+    first, found_line, to_do, _ = refused.output.splitlines()
     assert first == "error: this machine is not ready"
     assert found_line == f"  found    Port: {taken_port} on 127.0.0.1 is in use by {holder}"
     assert to_do.startswith("  to do    stop it, or choose another port: tidemark up --port ")
@@ -78,7 +79,7 @@ def test_with_data_that_cannot_be_written(tmp_path: Path) -> None:
     assert refused.output == (
         "error: this machine is not ready\n"
         f"  found    Data: {tmp_path}/data cannot be written (File exists)\n"
-        f"  to do    {_OTHER_FOLDER}\n"
+        f"  to do    {_OTHER_FOLDER}\n" + _CODE
     )
     assert (tmp_path / "data").read_text() == "in the way"
 
@@ -92,7 +93,7 @@ def test_with_a_dagster_home_that_cannot_be_written(tmp_path: Path) -> None:
     assert refused.output == (
         "error: this machine is not ready\n"
         f"  found    Dagster's storage: {tmp_path}/home cannot be written (File exists)\n"
-        "  to do    free disk space, grant write access, or choose another folder with DAGSTER_HOME\n"
+        "  to do    free disk space, grant write access, or choose another folder with DAGSTER_HOME\n" + _CODE
     )
 
 
