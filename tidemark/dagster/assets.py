@@ -54,13 +54,18 @@ def _external(warehouse: Warehouse, entity: Entity) -> dg.AssetsDefinition:
         group_name=entity.layer or None,
         partitions_def=slice_partitions(entity, warehouse.graph),
         deps=_deps(warehouse, entity),
-        tags=dict(entity.tags),
+        tags=asset_tags(entity),
         owners=[entity.owner] if entity.owner else None,
         kinds={"external"},
         metadata=_metadata(warehouse, entity),
         freshness_policy=promised_freshness(entity),
     )
     return dg.AssetsDefinition(specs=[spec])
+
+
+def asset_tags(entity: Entity) -> dict[str, str]:
+    """The tags of an asset; Dagster has no commas, so several pools are `east.west`."""
+    return {name: ".".join(part.strip() for part in value.split(",")) for name, value in entity.tags.items()}
 
 
 def _asset(runtimes: Runtimes, warehouse: Warehouse, entity: Entity, *, is_judged: bool) -> dg.AssetsDefinition:
@@ -74,7 +79,7 @@ def _asset(runtimes: Runtimes, warehouse: Warehouse, entity: Entity, *, is_judge
         deps=_deps(warehouse, entity),
         check_specs=_check_specs(warehouse, entity, is_judged=is_judged),
         backfill_policy=dg.BackfillPolicy.single_run(),
-        tags=dict(entity.tags),
+        tags=asset_tags(entity),
         owners=[entity.owner] if entity.owner else None,
         kinds=_kinds(warehouse, entity),
         code_version=code_version(warehouse, entity),

@@ -26,6 +26,7 @@ from tidemark.dependency_model.entity.field_types import (
     PeriodField,
     ReplicaField,
     StartField,
+    TagsField,
     TaskIdField,
     TimeOfDayField,
     TimeZoneField,
@@ -165,7 +166,7 @@ class Entity:
     time_zone: TimeZoneField = "UTC"
     week_start: str = "monday"
     holidays: HolidaysField = ""
-    tags: dict[str, str] = Field(default_factory=dict)
+    tags: TagsField = Field(default_factory=dict)
     owner: str = ""
     states: tuple[EntityState, ...] = ()
     sub_partitions: SubPartitionsField = Field(default_factory=dict)

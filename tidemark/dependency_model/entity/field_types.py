@@ -6,7 +6,7 @@ from datetime import timedelta
 from functools import lru_cache
 from typing import Annotated, TypeVar
 
-from pydantic import BeforeValidator, ConfigDict, InstanceOf, StringConstraints
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, InstanceOf, StringConstraints
 
 from tidemark.dependency_model.offset.offset import Offset
 from tidemark.dependency_model.time.cron import Cron
@@ -22,6 +22,10 @@ STRICT = ConfigDict(extra="forbid", arbitrary_types_allowed=True, str_max_length
 _Value = TypeVar("_Value")
 _Given = TypeVar("_Given")
 _DURATION = re.compile(r"(\d{1,5})(s|min|m|h|d)", re.ASCII)
+_TAG = re.compile(r"([\w.-]{1,63}/)?[\w.-]{1,63}", re.ASCII)
+_TAG_VALUE = re.compile(r"[\w.-]{0,63}", re.ASCII)
+_LISTED_TAG = "pool"
+"""The tag with several names, separated by commas."""
 _UNITS = {"s": "seconds", "min": "minutes", "m": "minutes", "h": "hours", "d": "days"}
 
 
@@ -124,3 +128,14 @@ TimeOfDayField = Annotated[str, StringConstraints(pattern=r"^([01]\d|2[0-3]):[0-
 PartitionColumnsField = Annotated[tuple[InstanceOf[PartitionColumn], ...], BeforeValidator(_partition_columns)]
 StartField = Annotated[str, BeforeValidator(_start)]
 """A date, or an hour such as `2026-03-30T00`."""
+
+
+def _tags(tags: dict[str, str]) -> dict[str, str]:
+    for name, value in tags.items():
+        values = [part.strip() for part in value.split(",")] if name == _LISTED_TAG else [value]
+        if not (_TAG.fullmatch(name) and all(map(_TAG_VALUE.fullmatch, values))):
+            raise ValueError(f"Dagster's tags have letters, digits, '_', '-' and '.' only, found {name}: {value!r}")
+    return tags
+
+
+TagsField = Annotated[dict[str, str], AfterValidator(_tags)]
