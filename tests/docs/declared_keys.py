@@ -413,6 +413,13 @@ SECTIONS: Final = (
             "sub": Key(
                 "the sub-partitions of the upstream", _of_dependency("{entity: clicks, sub: {region: [cn, eu]}}")
             ),
+            "beyond": Key(
+                (
+                    "`start` or `end` of this table's window, that the high watermark of each slice must have reached: "
+                    "the earliest time in the `watermarks` of a probe or report, else the end of the slice"
+                ),
+                _of_dependency("{entity: dim_users, offset: last_available, beyond: end}"),
+            ),
             "because": Key(
                 "why the offset differs from what the SQL reads",
                 _of_dependency('{entity: rates, offset: last_available, because: "rates come when they come"}'),

@@ -117,6 +117,8 @@ def _held_back(stands: WarehouseStatus, explanation: Explanation) -> dict[Slice,
         reasons[explanation.slice] = stands.because(explanation.slice)
     if not is_there and stands.warehouse.is_snapshot(explanation.slice.entity):
         reasons[explanation.slice] = stands.snapshot_blockers(explanation.slice)
+    if wait := stands.place_wait(explanation.slice):
+        reasons[explanation.slice] = [wait]
     told = flaws(explanation.slice, explanation.status) if explanation.status else []
     if told and explanation.status:
         broken = stands.broken_rules(explanation.status.issues & {explanation.slice})

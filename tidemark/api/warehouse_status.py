@@ -130,7 +130,13 @@ class WarehouseStatus:
         return {stored.slice: words(stored.anomalies) for stored in told}
 
     def waits_for(self, entry: EntityOverview) -> tuple[Slice, list[str]] | None:
-        """The furthest upstream slice that the first waiting slice waits for, and why it is missing."""
+        """The furthest upstream slice that the first waiting slice waits for, and why it is missing.
+
+        A slice that waits for a place is its own cause.
+        """
+        ready = next((slice_ for slice_ in entry.under_way if self.place_wait(slice_)), None)
+        if ready is not None:
+            return ready, self.because(ready)
         if not entry.waiting:
             return None
         cause = self.cause_of(entry.waiting[0])
@@ -163,15 +169,18 @@ class WarehouseStatus:
             last = self._last_look(slice_)
             return [*failed, *last, f"another system makes it, and its probe has not found it yet: `{look}` looks now"]
         broken = self.broken_rules([slice_]) if slice_ in status.issues else []
-        reason = self._place_wait(slice_, status) or _REASONS.get(status.run_state)
+        reason = self.place_wait(slice_) or _REASONS.get(status.run_state)
         return [*broken, *([reason] if reason else self.failure(slice_))]
 
-    def _place_wait(self, slice_: Slice, status: SliceStatus) -> str:
+    def place_wait(self, slice_: Slice) -> str:
         """Why a ready slice waits for a place; empty if it does not."""
-        if self.store is None or self._is_past or status.run_state is not RunState.READY:
-            return ""
-        why = place_waits(self.store.database).get(waiting_name(slice_))
-        return f"it is ready, and waits for a place: {why}" if why else ""
+        why = self._place_waits.get(waiting_name(slice_), "")
+        is_ready = why and self.status_of(slice_).run_state is RunState.READY
+        return f"it is ready, and waits for a place: {why}" if is_ready else ""
+
+    @cached_property
+    def _place_waits(self) -> Mapping[str, str]:
+        return place_waits(self.store.database).all() if self.store and not self._is_past else {}
 
     @cached_property
     def _probe_errors(self) -> Mapping[str, str]:

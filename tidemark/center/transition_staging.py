@@ -17,6 +17,8 @@ from tidemark.dependency_model.status.propagation import REPROCESS
 from tidemark.dependency_model.status.report_to_events import Source, events_of, events_of_others
 from tidemark.dependency_model.status.slice_status import RunState, SliceStatus
 from tidemark.dependency_model.status.transition import row_of
+from tidemark.dependency_model.time.window import seconds_of
+from tidemark.state_store.high_watermark import high_watermark
 from tidemark.state_store.transition import NOTHING_TOLD, Transition
 
 if TYPE_CHECKING:
@@ -134,14 +136,15 @@ class Staging:
         )
         for number, step in enumerate(followers):
             is_own = not number
-            self._statuses[step.slice] = step.status
+            status = self._with_watermark(step.slice, step.status, data) if is_own else step.status
+            self._statuses[step.slice] = status
             self.transitions.append(
                 Transition(
                     seq=self.last + 1,
                     event_id=event_id if is_own else f"{event_id}>{number}",
                     slice=step.slice,
                     event=step.event,
-                    status=step.status,
+                    status=status,
                     who=fact.who,
                     why=fact.why if is_own else f"{fact.event.value} {step.cause}",
                     event_time=fact.event_time,
@@ -149,6 +152,16 @@ class Staging:
                     facts=data if is_own else NOTHING_TOLD,
                 )
             )
+
+    def _with_watermark(self, slice_: Slice, status: SliceStatus, data: Facts) -> SliceStatus:
+        """The status with its high watermark, if a reader asks for it: the reported one, else the slice's end."""
+        is_asked = any(edge.dependency.beyond for edge in self._graph.downstream_edges(slice_.entity))
+        if not is_asked or status.run_state is not RunState.COMPLETED:
+            return status
+        reported = high_watermark(data.watermarks)
+        if reported is None and status.watermark is None and not self._graph.entity(slice_.entity).is_static:
+            reported = seconds_of(self._graph.window(slice_).end)
+        return status if reported is None else replace(status, watermark=reported)
 
     def merge(self, other: Staging) -> None:
         """Add what was staged on top of this."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from tidemark.dependency_model.time.zone import zone_info
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from datetime import datetime, tzinfo
+    from datetime import tzinfo
 
     from tidemark.api.slice_background import Background
     from tidemark.api.slice_provenance import SliceRecord
@@ -165,6 +166,8 @@ def _clause(clause: Clause, missing: tuple[Slice, ...]) -> list[str]:
         notes.append("weak")
     if dependency.quality == "ignore":
         notes.append("with any quality")
+    if requirement.beyond is not None:
+        notes.append(f"watermark from {datetime.fromtimestamp(requirement.beyond, UTC):%Y-%m-%dT%H:%M:%SZ}")
     if dependency.states != ("completed",):
         notes.append(" or ".join(dependency.states))
     return [dependency.entity, str(dependency.offset), _listed(requirement.slices), ", ".join(notes)]

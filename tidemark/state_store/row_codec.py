@@ -9,7 +9,7 @@ import json
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from tidemark.dependency_model.entity.dependency import ASKED, UNANNOUNCED
+from tidemark.dependency_model.entity.dependency import ASKED, UNANNOUNCED, WATERMARK_PREFIX
 from tidemark.dependency_model.readiness.slice_manifest import SliceManifest
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Event, Quality, RunState, SliceStatus
@@ -59,20 +59,24 @@ def status_values(status: SliceStatus) -> tuple[str, str, str, str, bool, int]:
 def status_of(run_state: str, states: str, quality: str, issues: str, tainted: int, generation: int) -> SliceStatus:
     """The status of its columns."""
     reached = frozenset(states.split(",")) if states else frozenset[str]()
+    watermarks = frozenset(name for name in reached if name.startswith(WATERMARK_PREFIX))
     return SliceStatus(
         RunState(run_state),
-        reached - {UNANNOUNCED, ASKED},
+        reached - {UNANNOUNCED, ASKED} - watermarks,
         Quality(quality),
         frozenset(map(Slice.parse, issues.split("\n"))) if issues else frozenset(),
         bool(tainted),
         generation,
         UNANNOUNCED in reached,
         ASKED in reached,
+        max((int(name.removeprefix(WATERMARK_PREFIX)) for name in watermarks), default=None),
     )
 
 
 def _states_text(status: SliceStatus) -> str:
     kept = {UNANNOUNCED: status.unannounced, ASKED: status.asked}
+    if status.watermark is not None:
+        kept[f"{WATERMARK_PREFIX}{status.watermark}"] = True
     return ",".join(sorted({*status.states, *(name for name, holds in kept.items() if holds)}))
 
 

@@ -18,6 +18,7 @@ from tidemark.console.main import main
 from tidemark.dependency_model.status import Event
 from tidemark.state_store.database import Database
 from tidemark.state_store.lease import CENTER, Lease
+from tidemark.state_store.place_waits import place_waits
 from tidemark.system.served_project import serve_alone
 from tidemark.system.settings import Settings
 
@@ -234,3 +235,13 @@ def test_watching_prints_each_change_once(settings: Settings, capsys: pytest.Cap
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     absent = [{entry["entity"]: entry for entry in line["entities"]}["ods_orders"]["absent"] for line in lines]
     assert absent == [[], [], ["2026-03-28"]]
+
+
+def test_a_ready_slice_that_waits_for_a_place_says_why(settings: Settings) -> None:
+    report(settings, ["dwd_orders@2026-03-29"])
+    place_waits(Database.of(settings)).put({"dws_course_orders_1d@": "east is full with 2 runs"})
+    why = "it is ready, and waits for a place: east is full with 2 runs"
+    entry = entries()["dws_course_orders_1d"]
+    assert entry["under_way"] == ["2026-03-29"]
+    assert entry["waits_for"] == {"slice": "dws_course_orders_1d@2026-03-29", "because": [why]}
+    assert why in CliRunner().invoke(main, ["explain", "dws_course_orders_1d", "2026-03-29"]).stdout

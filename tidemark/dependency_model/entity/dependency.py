@@ -16,6 +16,8 @@ UNANNOUNCED = "unannounced"
 """A reserved state in the state store: the slice has rows that were not reported downstream."""
 ASKED = "asked"
 """A reserved state in the state store: a person has to decide about a taint."""
+WATERMARK_PREFIX = "watermark="
+"""The beginning of a reserved state in the state store: a slice's high watermark in seconds."""
 
 _PERCENT = re.compile(r"(\d{1,3}(?:\.\d{1,4})?)\s*%", re.ASCII)
 
@@ -80,7 +82,8 @@ class Dependency:
     `sub` chooses sub-partitions of the upstream (dimension to values). A dimension that it does not name is matched:
     the same value if both entities have the dimension, all values if only the upstream has it.
 
-    `because` says why the dependency differs from what the entity's SQL reads.
+    `beyond` asks for slices whose high watermark has passed the start or the end of the reading slice's window (seed
+    capability C1). `because` says why the dependency differs from what the entity's SQL reads.
     """
 
     entity: NameField
@@ -89,6 +92,7 @@ class Dependency:
     weak: Weak | None = None
     quality: Literal["required", "ignore"] = "required"
     sub: dict[NameField, tuple[str, ...]] | None = None
+    beyond: Literal["start", "end"] | None = None
     because: str = ""
 
     @property

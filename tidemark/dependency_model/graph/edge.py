@@ -83,14 +83,22 @@ class Edge:
 
         one, or one for each business time if a quorum of the upstream's parts suffices.
         """
-        slices = self.expand(ordinal, sub)
+        slices, beyond = self.expand(ordinal, sub), self._beyond(ordinal, sub)
         if not self._asks_by_time or len(self._upstream_subs(sub)) < len(self.up.subs):
-            return (Requirement(self.dependency, slices, self.is_latest),)
+            return (Requirement(self.dependency, slices, self.is_latest, beyond=beyond),)
         dependency = replace(self.dependency, weak=Weak(at_least=self.up.entity.quorum))
         by_time = dict[str, list[Slice]]()
         for slice_ in slices:
             by_time.setdefault(slice_.key, []).append(slice_)
-        return tuple([Requirement(dependency, tuple(parts), self.is_latest) for parts in by_time.values()])
+        by_parts = [tuple(parts) for parts in by_time.values()]
+        return tuple([Requirement(dependency, parts, self.is_latest, beyond=beyond) for parts in by_parts])
+
+    def _beyond(self, ordinal: int, sub: Sub) -> int | None:
+        """The instant (seconds) that the high watermarks of the inputs must have reached."""
+        grid = self.down.grid_of(sub)
+        if grid is None or self.dependency.beyond is None:
+            return None
+        return grid.start(ordinal if self.dependency.beyond == "start" else ordinal + 1)
 
     def expand(self, ordinal: int, sub: Sub) -> tuple[Slice, ...]:
         """The upstream slices that a slice needs, by sub-partition and then in order of time."""
@@ -203,6 +211,8 @@ def _resolve(dependency: Dependency, down: Entity, up: Entity) -> Dependency:
             f"'since start' is not possible with {up.name}: it has no start",
             hint="declare its start: 2024-01-01, or write the day: since 2024-01-01",
         )
+    if down.is_static and dependency.beyond:
+        raise EntityError("a Static entity has no window that a watermark could be beyond", hint="remove `beyond`")
     if down.is_static and not up.is_static:
         raise EntityError(f"a Static entity cannot follow {up.name}, which has periods", hint="declare a Snapshot")
     return dependency if offset is dependency.offset else replace(dependency, offset=offset)

@@ -14,10 +14,12 @@ class Requirement(NamedTuple):
 
     Slices that do not exist (before the upstream's start, an hour that spring skips) are left out and not waited for.
     Future slices are included. With `or_older` (`last_available`) `slices` has the newest candidate, and any earlier
-    slice of that entity also suffices. Quality flags that slices in `forgives` raised do not block.
+    slice of that entity also suffices. Quality flags that slices in `forgives` raised do not block. `beyond` (seconds
+    since 1970) is the instant that the high watermark of each slice must have reached.
     """
 
     dependency: Dependency
     slices: tuple[Slice, ...]
     or_older: bool = False
     forgives: frozenset[Slice] = frozenset()
+    beyond: int | None = None

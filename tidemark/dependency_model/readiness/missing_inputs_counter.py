@@ -42,12 +42,24 @@ class Counter:
     At `due` (seconds), if any, it is met anyway.
     """
 
-    __slots__ = ("dependency", "due", "forgives", "inputs", "is_due", "is_met", "needed", "there", "total", "waiting")
+    __slots__ = (
+        "beyond",
+        "dependency",
+        "due",
+        "forgives",
+        "inputs",
+        "is_due",
+        "is_met",
+        "needed",
+        "there",
+        "total",
+        "waiting",
+    )
 
     def __init__(self, waiting: WaitingSlice, requirement: Requirement) -> None:
         weak = requirement.dependency.weak
         self.waiting, self.dependency, self.inputs = waiting, requirement.dependency, requirement.slices
-        self.forgives = requirement.forgives
+        self.forgives, self.beyond = requirement.forgives, requirement.beyond
         self.total = len(self.inputs)
         self.needed = min(weak.quorum.required_count(self.total), self.total) if weak and weak.quorum else self.total
         self.due = waiting.not_before + int(weak.timeout.total_seconds()) if weak and weak.timeout else None
@@ -56,7 +68,7 @@ class Counter:
 
     def accepts(self, status: SliceStatus | None) -> bool:
         """Whether an input is accepted with this status."""
-        return status is not None and accepts(self.dependency, status, self.forgives)
+        return status is not None and accepts(self.dependency, status, self.forgives, self.beyond)
 
     def begin(self, there: int, now: int) -> None:
         """Sets the first count."""

@@ -91,9 +91,19 @@ def release(requirements: Iterable[Requirement], known: KnownSlices, not_before:
     return Release(verdicts, not_before, now)
 
 
-def accepts(dependency: Dependency, status: SliceStatus, forgives: AbstractSet[Slice] = frozenset()) -> bool:
-    """Whether a clause accepts an upstream slice with this status. Flags of slices in `forgives` do not count."""
+def accepts(
+    dependency: Dependency,
+    status: SliceStatus,
+    forgives: AbstractSet[Slice] = frozenset(),
+    beyond: int | None = None,
+) -> bool:
+    """Whether a clause accepts an upstream slice with this status. Flags of slices in `forgives` do not count.
+
+    `beyond` is the instant (seconds) that the slice's high watermark must have reached.
+    """
     if not status.states.intersection(dependency.states):
+        return False
+    if beyond is not None and (status.watermark is None or status.watermark < beyond):
         return False
     if dependency.quality == "ignore":
         return True
@@ -102,7 +112,7 @@ def accepts(dependency: Dependency, status: SliceStatus, forgives: AbstractSet[S
 
 def _verdict(requirement: Requirement, known: KnownSlices, not_before: datetime, now: datetime) -> Verdict:
     dependency = requirement.dependency
-    taken = partial(accepts, dependency, forgives=requirement.forgives)
+    taken = partial(accepts, dependency, forgives=requirement.forgives, beyond=requirement.beyond)
     used: list[Slice] = []
     missing: list[Slice] = []
     for slice_ in requirement.slices:

@@ -54,6 +54,7 @@ class SliceStatus:
     `states` are not exclusive: estimated *and* partial. `generation` counts the requests for the slice. `unannounced`:
     it has new rows whose rules have not passed, so the change was not reported downstream. `asked`: its taint is a
     question of `reprocess: ask`, and only a person's decision or new rows remove it.
+    `watermark` (seconds since 1970): its sources were complete up to here. It is kept if a reader asks (`beyond`).
     """
 
     run_state: RunState = RunState.WAITING
@@ -64,6 +65,7 @@ class SliceStatus:
     generation: int = 1
     unannounced: bool = False
     asked: bool = False
+    watermark: int | None = None
 
     @property
     def valid(self) -> bool:

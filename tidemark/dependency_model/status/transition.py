@@ -368,6 +368,7 @@ def _restored(status: SliceStatus, before: SliceStatus | None) -> SliceStatus:
         quality=before.quality,
         generation=before.generation,
         unannounced=before.unannounced,
+        watermark=before.watermark,
     )
 
 
@@ -385,4 +386,5 @@ def _apply_row(status: SliceStatus, row: TransitionRule, cause: frozenset[Slice]
         generation=status.generation + row.new_generation,
         unannounced=status.unannounced and not row.announces,
         asked=status.asked and tainted,
+        watermark=None if row.clears_states else status.watermark,
     )
