@@ -93,6 +93,12 @@ def test_one_that_may_be_another_slices_is_refused(query: str) -> None:
         ("SELECT * FROM odd WHERE dt = :biz_date", "no name that a table's column can have"),
         ("SELECT count(*) FROM d_orders WHERE dt = :biz_date", "can have: count(*)"),
         ("SELECT a, b + 1 FROM d_orders WHERE dt = :biz_date", "can have: b + 1"),
+        ("SELECT * FROM (SELECT a, sum(b) FROM d_orders WHERE dt = :biz_date GROUP BY a)", "a value without a name"),
+        ("FROM d_orders |> WHERE dt = :biz_date |> AGGREGATE count(*) GROUP BY a", "a value without a name"),
+        (
+            "WITH p AS (SELECT l.n, m.n FROM listed l JOIN listed m USING (id)) SELECT * FROM p",
+            "two columns of one name",
+        ),
         ("SELECT INTERVAL 1 DAY AS i FROM d_orders WHERE dt = :biz_date", "an INTERVAL is no column"),
         ("SELECT dt FROM d_orders WHERE dt = :biz_date", "no column is left"),
     ],

@@ -43,6 +43,7 @@ from tidemark.dependency_model.lineage.relation import (
 )
 from tidemark.dependency_model.lineage.scope import Item, Scope, Shared
 from tidemark.dependency_model.lineage.sqlglot_expressions import LISTS, Translator, all_hold, chained
+from tidemark.dependency_model.lineage.unnamed_columns import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -380,7 +381,7 @@ class SelectBinder:
                 opened += self._generated(node, made)
                 continue
             bound = self.translator.bind(node)
-            name = node.alias_or_name.lower() or f"_c{at}"
+            name = name_of(node, at)
             is_alias = isinstance(node, exp.Alias)
             self._list(
                 name,

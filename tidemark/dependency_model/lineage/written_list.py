@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, Final
 from sqlglot import exp
 
 from tidemark.dependency_model.lineage.bound_expression import Call, Opaque, conjuncts, tables_in
-from tidemark.dependency_model.lineage.generators import made_columns
 from tidemark.dependency_model.lineage.known_tables import Tables
 from tidemark.dependency_model.lineage.parsed_query import read_query
 from tidemark.dependency_model.lineage.partition_clause import value_on_slice
 from tidemark.dependency_model.lineage.query_binding import bind
 from tidemark.dependency_model.lineage.relation import SAMPLED, Constraint
 from tidemark.dependency_model.lineage.slices_read import Evaluation
+from tidemark.dependency_model.lineage.unnamed_columns import UNNAMED, is_named_by_its_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,9 +35,6 @@ FORBIDDEN: Final = " ,;{}()\n\t="
 """Characters that a column's name must not contain: Delta refuses them."""
 _MADE_UP: Final = re.compile(r"_c\d+|.* #\d+", re.DOTALL)
 """Names that the binder gives to columns without a name, and to repeated names."""
-_NAMED_BY_SPARK: Final = (exp.Func, exp.Binary, exp.Unary, exp.Case, exp.In, exp.Between, exp.Window)
-"""Spark names such a value by its text, which contains brackets or spaces."""
-_NAMED_BY_FIELD: Final = (exp.Cast, exp.Dot, exp.Bracket, exp.Anonymous, exp.Paren, exp.Neg)
 _INTERVALS: Final = frozenset(["make_interval", "make_dt_interval", "make_ym_interval", "try_make_interval"])
 
 
@@ -78,17 +75,17 @@ def _refuse_names(query: Query, first: Relation, own: Sequence[str]) -> None:
             found=name,
             hint="give one of them another name, or leave it out: SELECT * EXCEPT (..)",
         )
-    for name in first.columns:
-        if name in own or _MADE_UP.fullmatch(name) or not set(name) & set(FORBIDDEN):
-            continue
-        raise _bad_name(query, _item(query, name), name)
     for node in _selects(query):
-        if _is_named_by_its_text(node):
+        if is_named_by_its_text(node):
             raise _bad_name(query, node, query.text_of(node))
         if _is_interval(node.unalias()):
             raise query.error(
                 "an INTERVAL is no column of a table", node, hint="cast it to STRING, or write its days as a number"
             )
+    for name in first.columns:
+        if name in own or _MADE_UP.fullmatch(name) or not set(name) & set(FORBIDDEN):
+            continue
+        raise _bad_name(query, _item(query, name), "a value without a name" if UNNAMED.fullmatch(name) else name)
 
 
 def _bad_name(query: Query, node: Any, name: str) -> QueryError:
@@ -99,12 +96,6 @@ def _bad_name(query: Query, node: Any, name: str) -> QueryError:
         found=" ".join(name.split()),
         hint="give it a name: .. AS name",
     )
-
-
-def _is_named_by_its_text(node: Any) -> bool:
-    if not isinstance(node, _NAMED_BY_SPARK) or isinstance(node, _NAMED_BY_FIELD):
-        return False
-    return made_columns(node) is None and not isinstance(node, (exp.Alias, exp.Query))
 
 
 def _is_interval(node: Any) -> bool:
