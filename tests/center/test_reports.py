@@ -17,13 +17,13 @@ from tidemark.center.detectors.external_report import EVENTS, Report, facts_of
 from tidemark.center.errors import RequestError
 from tidemark.center.report_vocabulary import REPORTED, VOCABULARY, MadeBy, made_by
 from tidemark.dependency_model.slice import Slice
-from tidemark.dependency_model.status import Event, RunState, apply
+from tidemark.dependency_model.status import Event, Quality, RunState, apply
 from tidemark.dependency_model.status.slice_status import SliceStatus
 from tidemark.errors import TransitionError
 from tidemark.state_store.transition import Facts, Transition
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 DAY = "2024-06-01"
@@ -38,6 +38,8 @@ ENTITIES = {
     "parts": "{period: day, sub_partitions: {region: [cn, us]}, depends_on: [regions]}",
     "running": "{period: day, kind: Cumulative, depends_on: [totals, {entity: running, offset: Set -1}]}",
     "other": "period: day",
+    "sliding": "{period: day, kind: Sliding, granularity: week, depends_on: [clicks]}",
+    "codes": "{kind: Static}",
 }
 SUBJECTS = {
     "clicks@{}": MadeBy.OTHERS,
@@ -51,8 +53,10 @@ SUBJECTS = {
     "parts@{}": MadeBy.NOBODY,
     "running@{}": MadeBy.THIS_PROJECT,
     "canvas@{}": MadeBy.NOBODY,
+    "sliding@{}": MadeBy.THIS_PROJECT,
+    "codes@static": MadeBy.OTHERS,
 }
-MADE_HERE = {"totals", "hourly", "parts", "running", "other"}
+MADE_HERE = {"orders", "totals", "hourly", "parts", "running", "other", "sliding"}
 WAYS: dict[str, Sequence[str]] = {
     "waiting": (),
     "running": ("started",),
@@ -62,7 +66,15 @@ WAYS: dict[str, Sequence[str]] = {
     "waiting again": ("started", "completed", "backfill_requested"),
     "invalid": ("started", "completed", "quality_failed"),
     "absent": ("started", "completed", "deleted"),
+    "tainted": ("started", "completed", "tainted"),
+    "foreign": ("started", "completed", "overwritten"),
+    "with faults that are ignored": ("started", "completed", "quality_failed", "quality_ignored"),
+    "cancelled": ("started", "cancelled"),
+    "lost": ("started", "lost"),
+    "partial": ("started", "completed", "lacking"),
 }
+STORED: dict[str, Sequence[str]] = {"ready": ("released",), "launched": ("released", "launched")}
+"""States that no report brings about; an external slice has them in a store of an earlier version only."""
 
 
 def report(world: CenterWorld, subject: str, event: str, **more: Any) -> int:
@@ -72,16 +84,24 @@ def report(world: CenterWorld, subject: str, event: str, **more: Any) -> int:
     return world.center.report(facts_of(json.dumps({**body, **more}).encode(), world.center.graph), strict=True).new
 
 
-@pytest.mark.parametrize("way", each(3, WAYS))
+@pytest.mark.parametrize("way", each(3, [*WAYS, *STORED]))
 def test_no_report_ends_a_tick_or_launches_what_others_make(tmp_path: Path, way: str) -> None:
     """Each word has a day of each subject, after what happened to that already."""
     world, launcher = CenterWorld(tmp_path, **ENTITIES), MemoryLauncher()
     world.now = NOW + timedelta(days=len(EVENTS))
-    for number, event in enumerate(EVENTS):
+    days = [(NOW + timedelta(days=number - 2)).date() for number in range(len(EVENTS))]
+    stored = {form.format(day) for form, maker in SUBJECTS.items() if maker is not MadeBy.NOBODY for day in days}
+    for event in STORED.get(way, ()):
+        for subject in sorted(stored):
+            _append_as(world, subject, event, f"run of {subject}")
+    world.center = world.open_center()
+    for day, event in zip(days, EVENTS, strict=True):
         for form, maker in SUBJECTS.items():
-            subject = form.format((NOW + timedelta(days=number - 2)).date())
-            for earlier in WAYS[way] if maker is not MadeBy.NOBODY else ():
-                report(world, subject, earlier)
+            subject = form.format(day)
+            for earlier, run in _with_runs(WAYS.get(way, ())):
+                if Event(earlier) in VOCABULARY[maker]:
+                    with suppress(TransitionError):
+                        report(world, subject, earlier, run_id=run)
             is_word = Event(event) in VOCABULARY[maker]
             with suppress(TransitionError) if is_word else pytest.raises(RequestError):
                 report(world, subject, event)
@@ -145,11 +165,33 @@ def test_a_store_that_says_that_an_external_slice_was_launched_is_no_hindrance(t
     assert world.center.status(Slice("clicks", DAY)).valid
 
 
-def _append_as(world: CenterWorld, text: str, event: str) -> None:
+def test_every_state_of_a_run_is_generated(tmp_path: Path) -> None:
+    reached: set[object] = {RunState.WAITING, Quality.UNKNOWN}
+    for number, (way, events) in enumerate({**WAYS, **STORED}.items()):
+        world = CenterWorld(tmp_path / str(number), **ENTITIES)
+        for event, run in _with_runs(events):
+            if way in STORED:
+                _append_as(world, f"other@{DAY}", event)
+            else:
+                assert report(world, f"other@{DAY}", event, run_id=run) == 1
+            current = world.store.read.current(Slice("other", DAY))
+            assert current
+            status = current.status
+            reached |= {status.run_state, status.quality, *status.states, *({"tainted"} if status.tainted else ())}
+    assert {*RunState, *Quality, "completed", "backfilled", "foreign", "partial", "tainted"} <= reached
+
+
+def _with_runs(events: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Each event with its run: a start without a run says nothing of a slice that this project makes."""
+    for number, event in enumerate(events):
+        yield event, f"run {events[: number + 1].count('started')}"
+
+
+def _append_as(world: CenterWorld, text: str, event: str, run: str = "r1") -> None:
     """Straight into the store, whatever the center says of it."""
     slice_, last = Slice.parse(text), world.store.read.last()
     current = world.store.read.current(slice_)
     status = apply(current.status if current else SliceStatus(), Event(event))
-    data = Facts(run_id="r1")
+    data = Facts(run_id=run)
     transition = Transition(last + 1, f"{event} {last}", slice_, Event(event), status, "old", "", NOW, NOW, data)
     world.store.write.append([transition], after=last, cursors={})
