@@ -86,9 +86,10 @@ class FileCopier:
 
 def _has_bytes(store: FileStore, name: str, content: bytes) -> bool:
     """Whether the stored bytes are the sent ones. They are compared in pieces, which costs less than a checksum."""
-    starts = range(0, len(content), _CHUNK)
-    # A comparison of bytes is fast; a memoryview would be compared value by value, and would block all threads.
-    return all(store.read_range(name, start, _CHUNK) == content[start : start + _CHUNK] for start in starts)
+    # A comparison of bytes is fast; a memoryview would be compared value by value, and would block all threads. The
+    # last piece is read with one byte more, so that a longer file differs, but no larger buffer is allocated.
+    pieces = ((start, content[start : start + _CHUNK]) for start in range(0, len(content) + 1, _CHUNK))
+    return all(store.read_range(name, start, min(_CHUNK, len(piece) + 1)) == piece for start, piece in pieces)
 
 
 def checksum_of(store: FileStore, name: str, size: int) -> str:
