@@ -205,6 +205,12 @@ CODES: Final = {
     "ReplicaTableTakenError": "TM0725",
     "RestatedSnapshotError": "TM0726",
     "SourceFileError": "TM0727",
+    "FencedReplicaError": "TM0728",
+    "CenterFencedError": "TM0729",
+    "FenceUnseenError": "TM0730",
+    "NotStoppedError": "TM0731",
+    "TakeOverError": "TM0732",
+    "TermRecordError": "TM0733",
     # Runs in Dagster
     "LakeIOError": "TM0801",
     "NotSharedError": "TM0802",

@@ -78,6 +78,25 @@ def test_where_there_is_room_each_entity_has_its_run(tmp_path: Path, launcher: M
     assert dispatch_of(world, launcher, across=3).step() == 2
 
 
+def test_nothing_is_launched_while_another_center_has_the_entity(tmp_path: Path, launcher: MemoryLauncher) -> None:
+    world, allowed = CenterWorld(tmp_path, a="period: day", b="period: day"), {"b"}
+    world.now = NOW.replace(day=2, hour=0)
+    world.center.tick()
+
+    def dispatch() -> Dispatch:
+        return Dispatch(
+            world.center, launcher, Pools({"default": 9}), clock=lambda: world.now, may_launch=allowed.__contains__
+        )
+
+    launcher.is_down = True
+    dispatch().step()  # a stored launch of b, which is requested again later
+    launcher.is_down, allowed = False, set()
+    assert (dispatch().step(), launcher.groups) == (0, [])
+    allowed = {"a", "b"}
+    dispatch().step()
+    assert sorted(launcher.groups) == [["a@2024-06-01"], ["b@2024-06-01"]]
+
+
 def test_a_launch_that_broke_off_is_asked_for_again_under_its_id(
     tmp_path: Path, launcher: MemoryLauncher, monkeypatch: pytest.MonkeyPatch
 ) -> None:

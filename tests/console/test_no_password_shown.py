@@ -31,6 +31,7 @@ PASSWORD: Final = "c4nary%2F8f%40"
 _SERVERS: Final = {("demo",), ("up",), ("up-kafka",), ("center",), ("capture", "run"), ("capture", "distribute")}
 _ARGUMENTS: Final = {
     "place": "center_b",
+    "center": "center_a",
     "target": "cache",
     "folder": "elsewhere",
     "entity": "dws_total",

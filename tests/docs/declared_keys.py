@@ -327,6 +327,11 @@ SECTIONS: Final = (
                 "whether an asset in your own code computes it. The center launches the asset",
                 "period: day\nown_asset: true",
             ),
+            "center": Key(
+                "the center that computes the table; in other centers it is a replica, until `tidemark take-over` "
+                "(see docs/replication.md). Without it, each center computes the table",
+                "period: day\ncenter: center_a\nreplicate: [center_b]",
+            ),
             "replicate": Key(
                 ("names of `replicas` in tidemark.yaml: slices are copied to these lakes (see docs/replication.md)"),
                 "period: day\nreplicate: [center_b]",

@@ -27,6 +27,10 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
         "none",
         ("names that may stand before the name of a table in a query, as its layer may: `prod.dwd_orders`"),
     ),
+    "center": (
+        "none",
+        "the name of this center, as others call its lake in `replicas`, for `center` in a declaration",
+    ),
     "replicas": (
         "none",
         (

@@ -33,6 +33,7 @@ from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.state_store.store import StateStore
 from tidemark.system.due_times import DueTimes
 from tidemark.system.utc_clock import utc_now
+from tidemark.warehouse.center_fence import LOOK_SECONDS, CenterFence, flow_troubles
 from tidemark.warm_runs.lost_runs import LostRuns
 from tidemark.warm_runs.worker_options import DEFAULT_OPTIONS
 
@@ -47,6 +48,7 @@ EVENT_LOG: Final = "event log"
 DECIDE: Final = "decide"
 _SLICES: Final = "table of slices"
 _ICEBERG: Final = "Iceberg metadata"
+_TERMS: Final = "terms of centers"
 _NOTED_SECONDS: Final = 3_600.0
 _COMPACTED_SECONDS: Final = 600.0
 _COMPACTED_AT_ONCE: Final = 10_000
@@ -85,6 +87,12 @@ class CenterTick:
         self._events: EventLogDetector | None = None
         is_shared = bool(warehouse.settings.state)
         self._lost = LostRuns(self.store.database, DEFAULT_OPTIONS.wait_told_seconds) if is_shared else None
+        self._flows = {entity.name: entity.center for entity in warehouse.entities.values() if entity.center}
+        self._holders, self.fence = (
+            warehouse.holders,
+            CenterFence(warehouse.settings, self.store.database, is_watched=True),
+        )
+        self._terms = BackgroundStep(_TERMS, partial(self.fence.refresh, sorted(warehouse.holders)))
         self._due = DueTimes()
         self.isolated = IsolatedSteps()
         self._history = timedelta(days=warehouse.settings.history_days)
@@ -99,6 +107,8 @@ class CenterTick:
         """
         run = self.isolated.run
         self.isolated.begin()
+        if self._holders and self._due.has_come("terms", LOOK_SECONDS):
+            run(_TERMS, self._terms.poll, None)
         if reconcile or self._events is None:
             self.center.catch_up()
             run("backfills begun in Dagster", partial(self._begun_in_dagster.poll, instance), None)
@@ -113,6 +123,14 @@ class CenterTick:
         if reconcile:
             run("validity checks", partial(self._validity.poll, instance, utc_now()), 0)
         return new
+
+    def may_launch(self, name: str) -> bool:
+        """Whether this center computes an entity, and no other center has taken it over. Raises StateStoreDownError."""
+        return name not in self._flows or self.fence.may_launch(self._flows[name])
+
+    def flow_troubles(self) -> list[str]:
+        """Flows that this center has to leave or to begin, and lakes that hide whether it has to."""
+        return flow_troubles(self.fence, self._holders)
 
     def _poll_events(self, instance: dg.DagsterInstance, *, reconcile: bool) -> int:
         """After an error, read the log again from the stored position."""

@@ -77,8 +77,11 @@ class Dispatch:
         order: LaunchOrder | None = None,
         clock: Callable[[], datetime],
         backfills: BackfillDriver | None = None,
+        may_launch: Callable[[str], bool] = lambda _: True,
     ) -> None:
+        """`may_launch`: whether this center computes an entity now (`center_fence.py`)."""
         self._center, self._launcher, self._pools, self._backfills = center, launcher, pools, backfills
+        self._may_launch = may_launch
         self._policy, self._clock = policy or LaunchPolicy(), clock
         times = TypicalTimes(center.graph, center.store.database)
         self._grouping = RunGrouping(
@@ -121,6 +124,8 @@ class Dispatch:
 
     def _launch_group(self, group: Sequence[Slice], busy: Counter[str], rebuilding: Counter[str]) -> bool:
         """Launch a group if there is room, and take the room."""
+        if not all(self._may_launch(name) for name in {slice_.entity for slice_ in group}):
+            return False
         backfill = self._center.backfills.number_of(group[0])
         has_share = backfill is not None and not self._grouping.is_promised(group)
         pool = self._pool_for(group[0], self._with_share_used(busy, rebuilding) if has_share else busy)
@@ -171,6 +176,8 @@ class Dispatch:
         ]
         graph = self._center.graph
         here = [slice_ for slice_ in waiting if is_computed_here(graph, slice_)]
+        if not all(self._may_launch(name) for name in {slice_.entity for slice_ in here}):
+            return False
         gone = "the project does not have it any more, or does not compute it"
         self._give_back([slice_ for slice_ in waiting if slice_ not in here], gone)
         here = self._exact(sorted(here, key=lambda slice_: (slice_.entity, graph.window(slice_).start)))

@@ -53,6 +53,7 @@ class SensorHost:
             policy=LaunchPolicy(together=TOGETHER),
             clock=utc_now,
             backfills=self._intake.backfills,
+            may_launch=self._intake.may_launch,
         )
 
     def tick(self, instance: dg.DagsterInstance) -> list[dg.RunRequest]:

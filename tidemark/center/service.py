@@ -86,7 +86,7 @@ class Service:
         lease = Lease(self.store.database, holder_name("center"), LEASE_SECONDS, insists=True)
         self.figures, self.health = ServiceFigures(), HealthWatch()
         stored_health = StoredHealth(self.store.database)
-        self.leadership = Leadership(lease, lambda: stored_health.put(self.health.troubles()))
+        self.leadership = Leadership(lease, lambda: stored_health.put(self._troubles()))
         self._instance, self._tell = instance, tell
         self._hosts = SharedCapacities(warehouse.settings)
         self._pools = Pools(self._hosts, Places.of(warehouse.settings))
@@ -137,10 +137,9 @@ class Service:
         """Figures for users and metrics, from memory and the warm workers."""
         leads = self.leadership.fencing_token is not None
         workers = self._workers()
-        troubles = self.health.troubles()
         return {
-            "healthy": not troubles,
-            "troubles": troubles,
+            "healthy": not self.health.troubles(),
+            "troubles": self._troubles(),
             "active": leads,
             "fencing_token": self.leadership.fencing_token or 0,
             "holder": self.leadership.holder,
@@ -156,6 +155,10 @@ class Service:
             "warm_workers": {name: value for name, value in workers.items() if isinstance(value, int)},
             "worker_hosts": self._hosts.figures(),
         }
+
+    def _troubles(self) -> list[str]:
+        """Why the center does not work, or does not compute flows that it had at its start."""
+        return [*self.health.troubles(), *self._intake.flow_troubles()]
 
     def _workers(self) -> dict[str, Any]:
         """The status of this machine's warm workers; empty if there are none."""
@@ -247,4 +250,5 @@ class Service:
             policy=self._policy,
             clock=utc_now,
             backfills=self._intake.backfills,
+            may_launch=self._intake.may_launch,
         )

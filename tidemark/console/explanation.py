@@ -111,7 +111,7 @@ def _record(entity: Entity, record: SliceRecord | None) -> Iterator[tuple[str, s
 
 
 def _origin(told: object) -> Iterator[tuple[str, str]]:
-    """What travelled with a replica's slice: its generation, version and quality, its run, and the slices it read."""
+    """The facts that travelled with a slice of a replica: its generation, version, quality, run and inputs."""
     if not isinstance(told, dict):
         return
     run = f", run {told['run']}" if told.get("run") else ""

@@ -47,6 +47,7 @@ COMMANDS: Final = (
     CommandEntry("workers", _SERVICES, "Execute runs of all hosts on this machine, or list the hosts."),
     CommandEntry("up-kafka", _SERVICES, "Start real databases, Kafka, Debezium and Dagster on this machine."),
     CommandEntry("replicate", _SERVICES, "Copy completed slices to other lakes, and show how far each is."),
+    CommandEntry("take-over", _SERVICES, "Compute the flows of a lost center here, or take them back."),
     CommandEntry("refresh", _SERVICES, "Refresh caches and materialized views by the slice, and show how far each is."),
     CommandEntry("token", _SERVICES, "Create, list and revoke the tokens of callers."),
     CommandEntry("audit-log", _SERVICES, "Show who did what, from where, when and why."),

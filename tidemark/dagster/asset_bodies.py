@@ -58,7 +58,7 @@ def sql_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: Entity
     refuse_unread(runtime.warehouse, entity)
     manifests = granted_manifests(context, runtime, slices)
     before = versions_before(runtime, entity, slices)
-    computed = runtime.computer().compute(slices, manifests, runtime.fences.of(context.run.run_id))
+    computed = runtime.computer().compute(slices, manifests, runtime.fences.of(context.run.run_id, entity.center))
     for slice_result in computed:
         context.log.info("%s: %d rows in %.2f s", slice_result.slice, slice_result.metrics.rows, slice_result.seconds)
     published = [result for result in computed if result.is_published]

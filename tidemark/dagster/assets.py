@@ -89,7 +89,7 @@ def _asset(runtimes: Runtimes, warehouse: Warehouse, entity: Entity, *, is_judge
     def compute(context: dg.AssetExecutionContext) -> Iterator[StepResult]:
         runtime = runtimes.of(*(getattr(context.resources, name) for name in resources))
         with skipped_if_not_ready(context, entity):
-            yield from _fenced(step(context, runtime, entity), runtime.fences.of(context.run.run_id))
+            yield from _fenced(step(context, runtime, entity), runtime.fences.of(context.run.run_id, entity.center))
 
     return with_optional_outputs(compute)
 

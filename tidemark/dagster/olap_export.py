@@ -26,7 +26,7 @@ def export_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: Ent
     slices = requested_slices(context, entity)
     manifests = granted_manifests(context, runtime, slices)
     source = entity.depends_on[0].entity
-    path, fence = runtime.warehouse.table_path(source), runtime.fences.of(context.run.run_id)
+    path, fence = runtime.warehouse.table_path(source), runtime.fences.of(context.run.run_id, entity.center)
     for slice_ in slices:
         fence()
         started, partition = time.monotonic(), slice_values(entity, slice_)

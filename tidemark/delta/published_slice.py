@@ -7,7 +7,7 @@ walk through the commits, and checkpoints keep them. The texts beside them are i
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from deltalake.fs import DeltaStorageHandler
 
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from deltalake import DeltaTable
+
+
+TERM: Final = "tidemark.center.term"
+"""The application id whose transaction is the term of the center that computes the table: earlier ones are fenced."""
 
 
 class PublishedGeneration(NamedTuple):

@@ -8,6 +8,7 @@ TerminalError
 |-- ReplicaTableTakenError  another table of that name is there, not a replica of this one
 |-- SourceFileError   a file of the source is gone, or differs from its log
 |-- RestatedSnapshotError   late changes belong to a snapshot, which no version has
+|-- FencedReplicaError  the center beside the replica has taken over the table
 |-- OlderSnapshotError   a newer snapshot of the table is at the replica already
 `-- NotReplicatedError   a place or an entity that no declaration replicates
 """
@@ -135,6 +136,20 @@ class RestatedSnapshotError(TerminalError):
             expected="a snapshot that is a version of its table",
             found=slice_,
             hint="the next snapshot has the late changes; read this one here",
+        )
+
+
+class FencedReplicaError(TerminalError):
+    """The center beside the replica has taken over the table."""
+
+    @classmethod
+    def of(cls, where: TableLocation, term: int, own: int) -> Self:
+        return cls(
+            "the center beside the replica has taken over the table, nothing was published",
+            expected=f"no fence after term {own}",
+            found=f"term {term}",
+            where=str(where),
+            hint="restart the processes here to become its replica (docs/replication.md)",
         )
 
 

@@ -29,6 +29,7 @@ from tidemark.state_store.slice_copies import SliceCopies
 from tidemark.storage.stored_files import stored_files
 from tidemark.strict_json import json_text
 from tidemark.system.utc_clock import utc_now
+from tidemark.warehouse.center_fence import CenterFence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -119,6 +120,7 @@ class Mender:
     ) -> None:
         self._warehouse, self._store, self._place = warehouse, store, place
         self._bandwidth, self._clock = bandwidth, clock
+        self._fence = CenterFence(warehouse.settings, store.database, clock)
         self._positions = Notes(store.database, f"repaired {place.name}")
 
     def run_pass(self) -> MenderReport:
@@ -146,10 +148,10 @@ class Mender:
         Notes(self._store.database, LAST_REPAIR).put({self._place.name: json_text(last)})
 
     def _tables(self) -> dict[TableLocation, list[str]]:
-        """The entities of each table."""
+        """The entities of each table that no other center has taken over."""
         tables: dict[TableLocation, list[str]] = {}
         for entity in self._warehouse.entities.values():
-            if self._place.name in entity.replicate:
+            if self._place.name in entity.replicate and self._fence.permission(entity.center).may_finish:
                 tables.setdefault(self._warehouse.table_path(entity.name), []).append(entity.name)
         return tables
 

@@ -56,9 +56,10 @@ class ReplicaCommit:
 
 
 def require_replica_of(source: VersionContent, replica: VersionContent, where: TableLocation) -> None:
-    """Raise ReplicaTableTakenError if the table is not the replica of the source."""
+    """Raise ReplicaTableTakenError if the table is not the replica of the source, nor the original of it."""
     expected, told = str(source.metadata["id"]), replica.metadata.get("configuration", {}).get(OF_TABLE, "")
-    if told != expected:
+    original = (source.metadata.get("configuration") or {}).get(OF_TABLE, "")
+    if told != expected and str(replica.metadata["id"]) != original:
         raise ReplicaTableTakenError.of(where, expected, told)
 
 

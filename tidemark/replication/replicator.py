@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tidemark.compute.business_time import slice_values
-from tidemark.dependency_model.status import Quality
+from tidemark.dependency_model.failover import Permission
+from tidemark.dependency_model.status import Quality, RunState
 from tidemark.errors import TidemarkError, TransientError
 from tidemark.replication.errors import OlderSnapshotError, RestatedSnapshotError
 from tidemark.replication.slice_files import SliceFiles
@@ -23,6 +24,8 @@ from tidemark.state_store.slice_copies import CopyState, SliceCopies, SliceCopy
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.storage.errors import StorageDownError
 from tidemark.system.utc_clock import utc_now
+from tidemark.warehouse.center_fence import CenterFence
+from tidemark.warehouse.center_terms import CenterTerms, TermMark
 from tidemark.warehouse.dagster_partition_keys import period_of
 
 if TYPE_CHECKING:
@@ -64,6 +67,7 @@ class Replicator:
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
         self._warehouse, self._store, self._place, self._clock = warehouse, store, place, clock
+        self._fence = CenterFence(warehouse.settings, store.database, clock)
         self._bandwidth, self._registry = bandwidth, SnapshotRegistry(store.database)
         self._stored = {
             entity.name: SliceCopies(store.database, place.name, entity.name)
@@ -90,7 +94,33 @@ class Replicator:
             while goes_on() and self._tell_faults(report) and (copy := self._next()) is not None:
                 if not self._carry_out(copy, report):
                     break
+            if not report.troubles:
+                self._hand_over()
         return report
+
+    def _hand_over(self) -> None:
+        """Say to the center at the place that its take-over may begin: no run is active, and it has every slice."""
+        for flows in {entity.center for entity in self._warehouse.entities.values() if entity.center}:
+            seen, allowed = self._fence.seen(flows), self._fence.permission(flows)
+            if seen is None or allowed is not Permission.HANDS_OVER or seen.term.holder != self._place.name:
+                continue
+            # No process can act on a look from before the term any more.
+            is_known = self._clock() - self._fence.asked_at(seen.term) >= self._fence.fence
+            if is_known and self._is_drained(flows):
+                self._fence.leave(seen)
+                CenterTerms(self._place.lake, flows).mark(seen.term.number, TermMark.HANDED)
+                _LOGGER.info("the flows of %s are handed over to %s", flows, self._place.name)
+
+    def _is_drained(self, flows: str) -> bool:
+        """Whether no run of the flows is active, and the place has every slice."""
+        names = {name for name in self._stored if self._warehouse.entities[name].center == flows}
+        last, currents = self._store.read.everything("~")
+        under_way = any(
+            current.slice.entity in names and current.status.run_state in (RunState.LAUNCHED, RunState.RUNNING)
+            for current in currents
+        )
+        is_open = any(copy.is_open for copy in self._copies.values() if copy.slice.entity in names)
+        return not under_way and not is_open and last == self._seen
 
     def _tell_faults(self, report: PassReport) -> bool:
         """Commit the faults of published slices, and their ends. Returns whether the place answers.
@@ -189,6 +219,9 @@ class Replicator:
         """Carry out a copy. Returns whether the place can take more."""
         sent_before = copy.sent_bytes
         try:
+            if self._warehouse.entities[copy.slice.entity].center and self._came_from_place(copy):
+                self._note(copy.done(0, self._clock()))
+                return True
             done = self._replication(copy).run(copy)
         except TransientError as error:
             self._note(self._try_again(copy, error, report))
@@ -210,7 +243,11 @@ class Replicator:
             raise OlderSnapshotError.of(copy.version, basis)
         if is_snapshot:
             self._require_version(copy)
-        return replace(self._replication_of(copy, basis), told=told_slice(self._store, copy.slice))
+        return replace(self._replication_of(copy, basis), told=self._told(copy.slice))
+
+    def _told(self, slice_: Slice) -> dict[str, Any]:
+        """The facts that travel with a slice, with this center's name."""
+        return {**told_slice(self._store, slice_), "center": self._warehouse.settings.center}
 
     def _replication_of(self, copy: SliceCopy, basis: int | None) -> SliceReplication:
         name = copy.slice.entity
@@ -223,7 +260,13 @@ class Replicator:
             self._bandwidth,
             self._note,
             self._clock,
+            term=self._fence.require_may_finish(self._warehouse.entities[name].center),
         )
+
+    def _came_from_place(self, copy: SliceCopy) -> bool:
+        """Whether this generation was computed at the place, when the center there computed these flows."""
+        origin = told_slice(self._store, copy.slice).get("origin", {})
+        return bool(origin.get("center") == self._place.name)
 
     def _require_version(self, copy: SliceCopy) -> None:
         """Raise RestatedSnapshotError if the snapshot has late changes besides its version."""

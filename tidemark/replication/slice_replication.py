@@ -24,9 +24,10 @@ from tidemark.delta.internals.version_content import (
 )
 from tidemark.delta.open_table import open_table
 from tidemark.delta.own_commit import replica_told
+from tidemark.delta.published_slice import TERM
 from tidemark.errors import TransientError
 from tidemark.replication.copied_files import FileCopier, file_names, source_checksums
-from tidemark.replication.errors import OtherRowsError, ReplicaChangedError
+from tidemark.replication.errors import FencedReplicaError, OtherRowsError, ReplicaChangedError
 from tidemark.replication.file_plan import FilePlan, file_plan, groups_by_name, groups_of
 from tidemark.replication.replica_commit import (
     CHECKSUM,
@@ -65,7 +66,8 @@ class SliceReplication:
     """`basis` is the source version of the slice's files at the replica; None if unknown.
 
     `told` is what the source knows about the slice beside its files (`told_slice.py`). `note` stores a state while the
-    place's lease is held.
+    place's lease is held. `term` is the one in which this center computes the table: if the replica's log has the fence
+    of a later term, nothing is published.
     """
 
     source: TableLocation
@@ -76,6 +78,7 @@ class SliceReplication:
     note: Callable[[SliceCopy], None]
     clock: Callable[[], datetime] = utc_now
     told: Mapping[str, Any] = field(default_factory=dict)
+    term: int = 1
 
     def run(self, copy: SliceCopy) -> SliceCopy:
         """Replicate a copy and return its published state.
@@ -88,6 +91,7 @@ class SliceReplication:
             replica = newest_content(self.replica)
             if replica is not None:
                 require_replica_of(source, replica, self.replica)
+                self._require_term(replica)
                 made = self._made_before(copy, replica)
                 if made is not None:
                     return self._done(copy, made)
@@ -109,11 +113,17 @@ class SliceReplication:
             replica = newest_content(self.replica)
             if replica is None:  # the mender publishes everything again
                 return copy
+            self._require_term(replica)
             if put_commit(self.replica, replica.version + 1, fault_actions_of(told, replica.version + 1)):
                 noted = copy.with_fault(fault)
                 self.note(noted)
                 return noted
         raise ReplicaChangedError.of(self.replica, _ATTEMPTS)
+
+    def _require_term(self, replica: VersionContent) -> None:
+        """Raise FencedReplicaError. A fence that is committed after this check makes the commit fail."""
+        if replica.marks.get(TERM, 1) > self.term:
+            raise FencedReplicaError.of(self.replica, replica.marks[TERM], self.term)
 
     def _done(self, copy: SliceCopy, version: int) -> SliceCopy:
         done = copy.done(version, self.clock())

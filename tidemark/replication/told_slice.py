@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tidemark.dependency_model.status import Event
 from tidemark.dependency_model.status.flaws import flaws
+from tidemark.state_store.witnessed_arrivals import ORIGIN
 
 if TYPE_CHECKING:
     from tidemark.dependency_model.slice import Slice
@@ -18,7 +19,10 @@ _MOST_INPUTS: Final = 200
 
 
 def told_slice(store: StateStore, slice_: Slice) -> dict[str, Any]:
-    """The quality of a slice, when and by which run and code it was completed, and its first inputs. As JSON."""
+    """The quality of a slice, when and by which run and code it was completed, and its first inputs. As JSON.
+
+    `origin` has the same facts of the center that computed it, if it came from there as a replica.
+    """
     history = store.read.history(slice_)
     arrival = next((step for step in reversed(history) if step.event in _ARRIVALS), None)
     if arrival is None:
@@ -32,6 +36,7 @@ def told_slice(store: StateStore, slice_: Slice) -> dict[str, Any]:
         "code": code,
         "read": [{"slice": str(read), "generation": generation} for read, generation in inputs[:_MOST_INPUTS]],
         "inputs": len(inputs),
+        **({"origin": arrival.facts.parameters[ORIGIN]} if ORIGIN in arrival.facts.parameters else {}),
     }
 
 

@@ -24,6 +24,9 @@ LATECOMER: Final = "probe, late"
 AGAIN: Final = "probe, again"
 """The reporter of a slice about which something was reported before."""
 
+ORIGIN: Final = "replica"
+"""The parameter of an observed slice of a replica: the facts that travelled with it from its source."""
+
 
 def witnessed_arrivals(database: Database, entity: str, most: int) -> list[tuple[Slice, datetime]]:
     """The newest slices of an entity with the time of their first sight, oldest first."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tidemark.system.table_location import TableLocation
 
-_KEYS: Final = frozenset({"lake", "mb_per_second", "repair_mb_per_second", "endpoint", "region"})
+_KEYS: Final = frozenset({"lake", "mb_per_second", "repair_mb_per_second", "endpoint", "region", "stand_in"})
 _MB: Final = 1_000_000
 _MOST_MB: Final = 1e9
 _EXAMPLE: Final = "{center_b: {lake: s3://other-lake/warehouse, mb_per_second: 50}}"
@@ -25,7 +25,10 @@ _EXAMPLE: Final = "{center_b: {lake: s3://other-lake/warehouse, mb_per_second: 5
 
 @dataclass(frozen=True)
 class DeclaredReplica:
-    """The setting's values for one replica. `endpoint` and `region` are those of its own object store, if any."""
+    """The setting's values for one replica. `endpoint` and `region` are those of its own object store, if any.
+
+    `stand_in`: a center of this name works beside that lake, and may take over flows of this one.
+    """
 
     name: str
     lake: str
@@ -33,6 +36,7 @@ class DeclaredReplica:
     repair_mb_per_second: float = 20
     endpoint: str = ""
     region: str = ""
+    stand_in: bool = False
 
     def place(self, root: Path, env: Mapping[str, str] = os.environ) -> ReplicaPlace:
         """The replica's place; a folder is relative to the project's. Raises LocationError."""
@@ -66,10 +70,13 @@ def _replica(name: str, told: object) -> DeclaredReplica:
     for key, rate in rates.items():
         if isinstance(rate, bool) or not isinstance(rate, (int, float)) or not 0 < rate < _MOST_MB:
             raise ValueError(f"{name}: {key} is a number above 0, found {rate!r}")
+    stand_in = told.get("stand_in", False)
+    if stand_in not in (True, False):
+        raise ValueError(f"{name}: stand_in is true or false, found {stand_in!r}")
     texts = {key: told.get(key, "") for key in ("endpoint", "region")}
     if not all(isinstance(text, str) for text in texts.values()):
         raise ValueError(f"{name}: endpoint and region are texts")
-    return DeclaredReplica(name, told["lake"], **rates, **texts)
+    return DeclaredReplica(name, told["lake"], **rates, **texts, stand_in=bool(stand_in))
 
 
 ReplicasField = Annotated[tuple[DeclaredReplica, ...], BeforeValidator(_replicas)]

@@ -91,7 +91,8 @@ class Settings(BaseModel):
     - `variables`: constants that queries use as `:name`. `functions`: functions for queries, as SQL over arguments.
     - `channels`: names for a declaration's `notify`, besides `log`. Addresses are only in `TIDEMARK_CHANNEL_<NAME>`.
     - `forecast_seconds`: the shortest time between two forecasts of promises.
-    - `replicas`: other lakes, by name, for a declaration's `replicate`.
+    - `center`: the name of this center, for a declaration's `center`. `replicas`: other lakes, by name, for a
+      declaration's `replicate`.
     - `refresh_targets`: databases, caches and webhooks, by name, for a declaration's `refresh`. Addresses are only in
       `TIDEMARK_TARGET_<NAME>`.
     - `state`: a `postgresql+psycopg2://` URL of the state store. Without it the SQLite file `state_db` is used.
@@ -153,6 +154,7 @@ class Settings(BaseModel):
     ] = ()
     variables: VariablesField = ()
     functions: FunctionsField = ()
+    center: Annotated[str, Field(pattern=r"^([a-z][a-z0-9_]{0,63})?$")] = ""
     replicas: ReplicasField = ()
     refresh_targets: RefreshTargetsField = ()
 

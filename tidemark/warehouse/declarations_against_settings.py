@@ -43,9 +43,24 @@ def project_problems(settings: Settings, entities: Collection[Entity]) -> Iterat
             )
     yield from _unknown_names(settings, entities, "notify", "channel", (LOG_CHANNEL, *settings.channels))
     places = tuple(replica.name for replica in settings.replicas)
-    yield from _unknown_names(settings, entities, "replicate", "replica", places)
+    own = (settings.center,) if settings.center else ()
+    yield from _unknown_names(settings, entities, "replicate", "replica", (*places, *own))
+    yield from _unknown_centers(settings, entities, (*own, *places))
     yield from _wrong_refreshes(settings, entities)
     yield from _without_pyiceberg(entities)
+
+
+def _unknown_centers(settings: Settings, entities: Collection[Entity], known: tuple[str, ...]) -> Iterator[EntityError]:
+    """Tables of a center that is neither this one nor beside a replica, or in a project without a name of its own."""
+    for entity in entities:
+        if entity.center is not None and (not settings.center or entity.center not in known):
+            yield EntityError(
+                f"this project does not know the center '{entity.center}'",
+                expected=f"one of {', '.join(known)}" if settings.center else "the name of this center",
+                where=_line_of(settings.declarations, entity.file, ("center",)),
+                hint=did_you_mean(entity.center, known)
+                or f"write `center: NAME` in {PROJECT_FILE}, and the lakes of other centers in its `replicas`",
+            )
 
 
 def _without_pyiceberg(entities: Collection[Entity]) -> Iterator[EntityError]:

@@ -16,6 +16,7 @@ from tidemark.dependency_model.offset import Offset
 from tidemark.dependency_model.offset.offset import STATIC
 from tidemark.dependency_model.time.window import seconds_of
 from tidemark.system.garbage_collection import pause_collection
+from tidemark.warehouse.center_roles import entity_here, holders_of
 from tidemark.warehouse.column_graph import ColumnGraph, column_graph
 from tidemark.warehouse.dagster_partition_keys import first_slice
 from tidemark.warehouse.declarations import read_declarations
@@ -42,7 +43,7 @@ class Warehouse:
 
     `files` are those of an entity's declaration, its query first. `unread` are entities with a function whose inputs no
     check has found yet. `sql` has names besides tables that queries may use. `staged` has the tables that are built
-    beside the present ones.
+    beside the present ones. `holders` has the center that computes the flows of each center, as of the loading.
     """
 
     settings: Settings
@@ -55,6 +56,7 @@ class Warehouse:
     unread: frozenset[str] = frozenset()
     sql: ProjectSql = field(default_factory=lambda: ProjectSql(Naming({})))
     staged: Mapping[str, TableLocation] = field(default_factory=dict)
+    holders: Mapping[str, str] = field(default_factory=dict)
 
     def table_path(self, name: str) -> TableLocation:
         """The location of the entity's Delta table; with `snapshot_of` it is the other entity's table."""
@@ -123,16 +125,21 @@ def _counted_rows(entity: Entity) -> CountedRows | None:
 
 
 def load_warehouse(
-    settings: Settings, root: Path | None = None, broken: dict[str, QueryError] | None = None
+    settings: Settings,
+    root: Path | None = None,
+    broken: dict[str, QueryError] | None = None,
+    holders: Mapping[str, str] | None = None,
 ) -> Warehouse:
     """Loads every declaration below `root`, by default the project's `warehouse_assets`.
 
     Raises EntityErrors with all problems, and QueryError for a query with unknown columns; with `broken` it is stored
-    there.
+    there. `holders` are the centers that compute the flows of others, by default as this lake has them.
     """
     root = root or settings.declarations
     read = read_declarations(root, settings).require_no_problems()
-    declared = tuple(read.entities.values())
+    holders = holders_of(settings, read.entities.values()) if holders is None else holders
+    declared = tuple(entity_here(entity, settings, holders) for entity in read.entities.values())
+    here = {entity.name for entity in declared if entity == read.entities[entity.name] or entity.probe is None}
     entities = {
         entity.name: entity
         for entity in (*declared, *map(_export_of, filter(lambda declaration: declaration.export, declared)))
@@ -141,7 +148,16 @@ def load_warehouse(
         graph = DependencyGraph.build(entities.values())
     columns = column_graph(graph.topological(), read.entities, read.queries, root, settings, broken)
     return Warehouse(
-        settings, entities, graph, read.queries, columns, read.files, read.functions, read.unread, read.sql
+        settings,
+        entities,
+        graph,
+        {name: query for name, query in read.queries.items() if name in here},
+        columns,
+        read.files,
+        {name: function for name, function in read.functions.items() if name in here},
+        read.unread & here,
+        read.sql,
+        holders=holders,
     )
 
 

@@ -26,10 +26,10 @@ from tidemark.state_store.probe_errors import probe_errors
 from tidemark.state_store.probe_looks import ProbeLook, probe_looks, probe_requests
 from tidemark.state_store.rule_results import RuleResults, StoredRuleResult
 from tidemark.state_store.transition import Facts
-from tidemark.state_store.witnessed_arrivals import AGAIN, LATECOMER, WITNESS, witnessed_arrivals
+from tidemark.state_store.witnessed_arrivals import AGAIN, LATECOMER, ORIGIN, WITNESS, witnessed_arrivals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from datetime import datetime
 
     import dagster as dg
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.entity import Entity
     from tidemark.dependency_model.entity.sub_partition import Sub
     from tidemark.state_store.database import Database
+    from tidemark.state_store.transition import Transition
 
 NEWEST: Final = 1_000
 """The number of newest slices of an entity's part to look for; older ones must be reported."""
@@ -51,12 +52,11 @@ _MOST_ERRORS: Final = 1_000
 _LONGEST_ERROR: Final = 500
 CONTENT: Final = "content"
 """The parameter of an observed slice that changes with its data."""
-ORIGIN: Final = "replica"
-"""The parameter of an observed slice of a replica: what travelled with it from its source."""
 _SOURCE: Final = "source of the replica"
 """The reporter of faults that the source of a replica found."""
 _THERE: Final = RunState.COMPLETED
 _ARRIVALS: Final = frozenset({Event.OBSERVED, Event.COMPLETED, Event.BACKFILLED, Event.RECOVERED})
+_OF_RUNS: Final = frozenset({Event.COMPLETED, Event.BACKFILLED})
 _GOOD: Final = frozenset({Quality.PASSED, Quality.IGNORED})
 
 
@@ -240,10 +240,23 @@ class OutsideDetector:
             return False
         generation, believed = self._believed.get(slice_, (0, ""))
         if generation != status.generation:
-            told = (step.facts.parameters.get(CONTENT) for step in reversed(self._center.store.read.history(slice_)))
-            believed = next((str(content) for content in told if content), sight.content)
+            history = self._center.store.read.history(slice_)
+            # The rows that a run of this center computed are not those of a later holder of its flows.
+            is_of_run = bool(sight.origin) and any(step.event in _OF_RUNS for step in history)
+            believed = content_of_history(history) if is_of_run else _any_content(history) or sight.content
             self._believed[slice_] = (status.generation, believed)
         return believed != sight.content
+
+
+def content_of_history(history: Sequence[Transition]) -> str:
+    """The content that a probe saw last, if no run has computed the slice since; otherwise empty."""
+    last_run = max((at for at, step in enumerate(history) if step.event in _OF_RUNS), default=-1)
+    return _any_content(history[last_run + 1 :])
+
+
+def _any_content(history: Sequence[Transition]) -> str:
+    contents = (step.facts.parameters.get(CONTENT) for step in reversed(history))
+    return next((str(content) for content in contents if content), "")
 
 
 def _is_wanted(entity: Entity, status: SliceStatus) -> bool:
@@ -274,7 +287,7 @@ def _facts(
     who = (WITNESS if settled.is_witnessed else LATECOMER) if is_first else AGAIN
     event_id = f"probe:{slice_}:{status.generation}:{seen.isoformat()}"
     why = f"it was changed: {sight.why}" if is_other else sight.why
-    yield Fact(event_id, slice_, Event.OBSERVED, seen, who, why, replaces=is_other, data=_data(sight))
+    yield Fact(event_id, slice_, Event.OBSERVED, seen, who, why, replaces=is_other, data=facts_of_sight(sight))
     if verdicts:
         event = Event.QUALITY_PASSED if is_good else Event.QUALITY_FAILED
         why = "; ".join(verdict.reason for verdict in verdicts if is_good or verdict.holds_back)
@@ -300,7 +313,8 @@ def _results(entity: Entity, settled: SettledSlice, verdicts: tuple[RuleVerdict,
         )
 
 
-def _data(sight: Sight) -> Facts:
+def facts_of_sight(sight: Sight) -> Facts:
+    """The facts about a slice's data that a probe reported."""
     watermarks = {} if sight.watermark is None else {"source": sight.watermark}
     parameters: dict[str, object] = {CONTENT: sight.content} if sight.content else {}
     if sight.origin:

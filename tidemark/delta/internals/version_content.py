@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _OPERATION: Final = "replication"
 _COLUMNS: Final = (
-    *("add.partitionValues", "add.modificationTime", "add.dataChange", "add.stats", "add.tags", "metaData"),
+    *("add.partitionValues", "add.modificationTime", "add.dataChange", "add.stats", "add.tags", "metaData", "txn"),
 )
 _MAPS: Final = frozenset({"partitionValues", "tags", "configuration", "options"})
 _VECTOR_IDENTITY: Final = ("storageType", "pathOrInlineDv", "offset")
@@ -39,12 +39,16 @@ class FileKey(NamedTuple):
 
 @dataclass(frozen=True)
 class VersionContent:
-    """`files` are the `add` actions of live files, `metadata` and `protocol` the newest actions of these kinds."""
+    """`files` are the `add` actions of live files, `metadata` and `protocol` the newest actions of these kinds.
+
+    `marks` are the transaction versions by application id.
+    """
 
     version: int
     files: Mapping[FileKey, Mapping[str, Any]]
     metadata: Mapping[str, Any]
     protocol: Mapping[str, Any]
+    marks: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -107,7 +111,7 @@ def _read(path: TableLocation, log: LogFiles, version: int) -> VersionContent:
     if not state.metadata or not state.protocol:
         raise UnreadableLogError.of(path, f"version {version} has no schema")
     require_known(path, [state.protocol], _OPERATION)
-    return VersionContent(version, state.files, state.metadata, state.protocol)
+    return VersionContent(version, state.files, state.metadata, state.protocol, state.marks)
 
 
 @dataclass
@@ -115,6 +119,7 @@ class _LogState:
     files: dict[FileKey, Mapping[str, Any]] = field(default_factory=dict)
     metadata: dict[str, Any] = field(default_factory=dict)
     protocol: dict[str, Any] = field(default_factory=dict)
+    marks: dict[str, int] = field(default_factory=dict)
 
     def take(self, actions: Iterator[Mapping[str, Any]] | list[Mapping[str, Any]]) -> None:
         """Take in the actions of a commit or a checkpoint."""
@@ -126,6 +131,8 @@ class _LogState:
         for action in listed:
             self.metadata = action.get("metaData") or self.metadata
             self.protocol = action.get("protocol") or self.protocol
+            if action.get("txn"):
+                self.marks[action["txn"]["appId"]] = int(action["txn"]["version"])
 
 
 def _step(actions: list[Mapping[str, Any]]) -> FileStep:

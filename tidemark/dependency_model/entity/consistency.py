@@ -35,7 +35,7 @@ _OF_TABLES: Final = (
         "source",
         "key",
     ),
-    *("partition_by", "cluster_by", "snapshot_of", "series", "export", "replicate", "refresh", "own_asset"),
+    *("partition_by", "cluster_by", "snapshot_of", "series", "export", "center", "replicate", "refresh", "own_asset"),
 )
 """Keys that only an entity with slices can have, without the keys that a project's defaults can set."""
 
@@ -263,6 +263,16 @@ def _completeness(entity: Entity) -> Broken:
 
 
 def _replicate(entity: Entity) -> Broken:
+    is_computed = not (entity.is_static or entity.source or entity.snapshot_of)
+    if entity.center and (entity.kind in (EntityKind.VIRTUAL, EntityKind.PROJECT) or not is_computed):
+        yield (
+            "center",
+            EntityError(
+                "only a table that is computed by period belongs to a center",
+                found="a captured table" if entity.source or entity.snapshot_of else entity.kind.value,
+                hint="each center captures and probes for itself: remove `center`",
+            ),
+        )
     if entity.replicate and entity.kind in (EntityKind.VIRTUAL, EntityKind.PROJECT):
         yield "replicate", EntityError("only a table of the lake can be replicated", found=entity.kind.value)
 

@@ -152,6 +152,7 @@ class Entity:
     snapshots of their time. A snapshot is tagged `allowed_lateness` after its end. The newest `keep_snapshots`
     snapshots keep their tags, by default all.
 
+    `center` is the center that computes it; in other centers it is a replica. Without it, each center computes it.
     `replicate` has the places that slices are copied to. `refresh` has the objects in other systems that are made from
     slices. Tidemark writes the metadata of each format in `read_by` for the table's files.
     """
@@ -197,6 +198,7 @@ class Entity:
     keep_snapshots: Annotated[int, Field(ge=1)] | None = None
     series: NameField | None = None
     export: bool = False
+    center: ReplicaField | None = None
     replicate: tuple[ReplicaField, ...] = ()
     read_by: tuple[Literal["iceberg"], ...] = ()
     refresh: Annotated[tuple[Refresh, ...], Field(max_length=100)] = ()
