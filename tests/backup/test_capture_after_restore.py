@@ -27,6 +27,7 @@ from tidemark.state_store.database import Database
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.state_store.store import StateStore
 from tidemark.system.settings import Settings
+from tidemark.system.sqlite_copies import copy_sqlite
 from tidemark.warehouse.warehouse import load_warehouse
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def test_a_store_of_yesterday_gets_the_tags_of_the_lake_of_today(spark: SparkSes
     a.declare("users", USERS, at("2026-03-23 09:00"))
     a.land(settings.landing, 0)
     capture("2026-03-23")
-    shutil.copy(settings.state_db, tmp_path / "yesterday")
+    copy_sqlite(settings.state_db, tmp_path / "yesterday")
     capture("2026-03-24")
     assert tags() == ["2026-03-23", "2026-03-24"]
     for file in settings.state_db.parent.glob("state.db*"):
