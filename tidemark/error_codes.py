@@ -173,6 +173,7 @@ CODES: Final = {
     "SparkStartError": "TM0533",
     "LocationError": "TM0534",
     "RunConfigRefusedError": "TM0535",
+    "HomeUnreadableError": "TM0536",
     # Probes of external slices
     "CountReportError": "TM0601",
     "ProbeError": "TM0602",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from typing import TYPE_CHECKING, Any
 
 import dagster as dg
@@ -10,7 +11,7 @@ import pytest
 
 from tests.backup.depot import TABLE, Depot
 from tests.backup.test_restore_backup import FIGURES, STATES, found, run
-from tidemark.center.detectors.event_log import CURSOR
+from tidemark.center.detectors.event_log import CURSOR, TIME_CURSOR
 from tidemark.dependency_model.status import RunState
 from tidemark.dependency_model.status.slice_status import FOREIGN
 from tidemark.state_store.backfills import Backfills
@@ -107,10 +108,43 @@ def test_runs_that_no_process_has_are_ended(depot: Depot) -> None:
         assert ended.status is dg.DagsterRunStatus.FAILURE
 
 
-def test_a_table_that_cannot_be_read_is_named(depot: Depot) -> None:
-    (depot.table / "_delta_log" / f"{0:020d}.json").write_text('{"metaData": {"id"')
-    told = plan(depot)
-    assert steps(told)["see to"] == [TABLE]
+@pytest.mark.parametrize("commit", ['{"metaData": {"id"', "[" * 100_000, f'{{"x": {"9" * 5_000}}}', ""])
+def test_a_table_that_cannot_be_read_is_named(commit: str, depot: Depot) -> None:
+    file = depot.table / "_delta_log" / f"{0 if commit else 1:020d}.json"
+    if commit:
+        file.write_text(commit)
+    else:
+        file.mkdir()
+    assert steps(plan(depot))["see to"] == [TABLE]
+    depot.tick()
+
+
+def test_a_data_file_that_a_power_loss_emptied_counts_as_missing(depot: Depot) -> None:
+    next(depot.table.glob("dt=*/*.parquet")).write_bytes(b"")
+    assert steps(plan(depot)) == {"forget": [f"{TABLE}@2026-03-01"], "compute again": [f"{TABLE}@2026-03-01"]}
+
+
+def test_another_log_that_is_longer_than_the_position_is_noticed(depot: Depot) -> None:
+    """An older copy of Dagster's storage went on: its newest numbers are those of other events."""
+    shutil.copytree(depot.home, depot.root / "yesterday")
+    with dg.DagsterInstance.from_config(str(depot.home)) as instance:
+        for _ in range(3):
+            instance.report_runless_asset_event(dg.AssetMaterialization("of_others"))
+        read_to = instance.event_log_storage.get_maximum_record_id()
+    store = StateStore.of(depot.settings)
+    note_position(store, CURSOR, str(read_to))  # a center writes both some seconds after the events
+    note_position(store, TIME_CURSOR, str(time.time() - 5))
+    store.close()
+    shutil.rmtree(depot.home)
+    shutil.move(depot.root / "yesterday", depot.home)
+    version = depot.write_table(LATER, [7])
+    depot.tell_dagster(LATER, version, 1)
+    with dg.DagsterInstance.from_config(str(depot.home)) as instance:
+        for _ in range(5):
+            instance.report_runless_asset_event(dg.AssetMaterialization("of_others"))
+    assert steps(plan(depot)) == {"read again": [], "take in": [f"{TABLE}@{LATER}"]}
+    depot.tick()
+    assert depot.states() == {**STATES, LATER: (RunState.COMPLETED, "1")}
 
 
 def test_a_center_at_work_does_it_itself(depot: Depot) -> None:

@@ -14,7 +14,7 @@ from tidemark.catalog.notes import CatalogNotes, TableNote, TableUpdate
 from tidemark.catalog.partition_contents import DataCondition, DataVerdict, PartitionContents
 from tidemark.catalog.table_look import NO_LOG, LookedTable, look_at
 from tidemark.catalog.told_data import NOTHING, told_data, versions_told_since
-from tidemark.delta.missing_files import paths_on_disk, readable_versions
+from tidemark.delta.missing_files import paths_on_disk, readable_versions, whole_paths
 from tidemark.delta.table_changes import changes_after, has_log
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import RunState
@@ -132,7 +132,7 @@ class Reconciliation:
 
     def _count_missing(self, table: LookedTable, update: TableUpdate) -> None:
         """Counts the missing files of each partition. Partitions whose count changed are judged."""
-        on_disk = paths_on_disk(table.path)
+        on_disk = whole_paths(table.path)
         known = {} if update.is_anew else self.notes.partitions(table.entity.name)
         for slice_, contents in {**known, **update.partitions}.items():
             missing = sum(not on_disk.issuperset(file.paths) for file in contents.files.values())

@@ -16,17 +16,19 @@ from tidemark.catalog.reconciliation import Reconciliation
 from tidemark.center.capture_after_restore import CaptureAfterRestore
 from tidemark.center.center import DependencyCenter
 from tidemark.center.center_tick import first_start
-from tidemark.center.detectors.event_log import CURSOR, EventLogDetector, event_id
+from tidemark.center.detectors.event_log import CURSOR, TIME_CURSOR, EventLogDetector, event_id
+from tidemark.center.detectors.log_identity import why_other_log
 from tidemark.center.detectors.storage import StorageDetector
 from tidemark.center.detectors.told_event import told_slice
 from tidemark.center.errors import AnotherCenterError, RequestError
 from tidemark.center.leadership import Leadership, holder_name
+from tidemark.center.outages import OUTAGES
 from tidemark.center.restore_step import RestoreStep, StepKind
 from tidemark.delta.log_end import log_end
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import RunState
 from tidemark.dependency_model.status.slice_status import FOREIGN
-from tidemark.errors import ParseError, TerminalError
+from tidemark.errors import ParseError
 from tidemark.state_store.backfills import Backfills
 from tidemark.state_store.lease import Lease
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
@@ -109,9 +111,8 @@ class AfterRestore:
         return tuple(record.dagster_run.run_id for record in records)
 
     def _events(self, news: dict[Slice, None]) -> Iterator[RestoreStep]:
-        read, last = self._cursor(), self._instance.event_log_storage.get_maximum_record_id() or 0
-        if last < read:
-            why = f"Dagster is behind the state store: its log ends at event {last}, and was read to event {read}"
+        if other := self._other_log():
+            why = f"Dagster is behind the state store: its log {other}, and was read to event {self._cursor()}"
             yield RestoreStep(StepKind.READ_AGAIN, why)
         if news:
             why = "the state store is behind Dagster: its log has these completed slices"
@@ -120,11 +121,13 @@ class AfterRestore:
     def _cursor(self) -> int:
         return int(self._store.read.cursor(CURSOR) or 0)
 
+    def _other_log(self) -> str:
+        return why_other_log(self._instance, self._cursor(), float(self._store.read.cursor(TIME_CURSOR) or 0))
+
     def _untold(self) -> dict[Slice, None]:
         """Slices with a materialization in Dagster that the state store does not have."""
         log, news = self._instance.event_log_storage, dict[Slice, None]()
-        after, last = self._cursor(), log.get_maximum_record_id() or 0
-        after = 0 if last < after else after
+        after = 0 if self._other_log() else self._cursor()
         kind = dg.DagsterEventType.ASSET_MATERIALIZATION
         while records := log.get_event_records(
             dg.EventRecordsFilter(event_type=kind, after_cursor=after), limit=_AT_ONCE, ascending=True
@@ -156,7 +159,9 @@ class AfterRestore:
             name, now = table.entity.name, int(utc_now().timestamp())
             try:
                 looked = reconciliation.reconcile(table, notes.get(name), suspects.get(name, []), now, verify=True)
-            except (TerminalError, FileNotFoundError) as error:
+            except OUTAGES:
+                raise
+            except Exception as error:  # noqa: BLE001 - an unforeseen error in one table must not hide the others
                 yield RestoreStep(StepKind.SEE_TO, f"its table cannot be read: {error}", names=(name,))
                 continue
             wrong = [] if looked is None else [told for told in looked.verdicts if told[0].slice not in news]

@@ -36,7 +36,7 @@ class ReadableVersions:
 def readable_versions(path: TableLocation) -> ReadableVersions:
     """The readable versions, by one walk over the table's files and its log. Raises the errors of `log_replay`."""
     history = read_history(path)
-    on_disk = paths_on_disk(path)
+    on_disk = whole_paths(path)
     gone = {
         (file.added, file.removed)
         for file in history.lifetimes
@@ -48,3 +48,8 @@ def readable_versions(path: TableLocation) -> ReadableVersions:
 def paths_on_disk(path: TableLocation) -> frozenset[str]:
     """The data files and deletion vectors of a table, by their path in its folder."""
     return frozenset(stored_files(path).names())
+
+
+def whole_paths(path: TableLocation) -> frozenset[str]:
+    """The same without empty files: a power loss, or a copy that stopped, can empty a file."""
+    return frozenset(file.name for file in stored_files(path).walk() if file.size_bytes)

@@ -23,7 +23,12 @@ class LocalFiles:
 
     def walk(self) -> Iterator[StoredFile]:
         """The visible files below, in any order."""
-        return (_stored(name, (self._root / name).stat()) for name in self.names())
+        for name in self.names():
+            try:
+                told = (self._root / name).stat()
+            except FileNotFoundError:  # it was deleted since it was listed
+                continue
+            yield _stored(name, told)
 
     def names(self) -> Iterator[str]:
         """The names of the visible files below."""

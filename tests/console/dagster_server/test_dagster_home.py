@@ -12,7 +12,7 @@ from dagster import DagsterInstance
 
 from tests.project import write_project
 from tidemark.console.dagster_server.dagster_home import dagster_home, prepare_home
-from tidemark.console.dagster_server.errors import ForeignHomeError
+from tidemark.console.dagster_server.errors import ForeignHomeError, HomeUnreadableError
 from tidemark.console.preflight import machine
 from tidemark.system.settings import Settings
 from tidemark.warm_runs.launcher import WarmRunLauncher
@@ -112,3 +112,12 @@ def test_dagster_accepts_our_configuration(tmp_path: Path, monkeypatch: pytest.M
         assert queue is not None
         assert queue.max_concurrent_runs == 2
         assert instance.root_directory == str(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["storage: [", "storage: {sqlite: {base_dir: 1, other: 2}}", "unknown: {}"])
+def test_a_configuration_that_dagster_does_not_accept_is_named(text: str, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "dagster.yaml").write_text(text)
+    with pytest.raises(HomeUnreadableError, match="cannot be read"):
+        prepare_home(Settings.at(tmp_path / "data"), home)

@@ -8,8 +8,8 @@ position is written with the facts, some seconds behind them (`log_tail`): after
 and recognized by id. An event that cannot be understood (`told_event`), or causes an unexpected error, is refused
 alone.
 
-Event numbers belong to one storage. A log shorter than the position is another one, or was truncated: it is read from
-the beginning, and events older than the last known one are skipped.
+Event numbers belong to one storage. Another log, or a truncated one (`log_identity`), is read from the beginning, and
+events older than the last known one are skipped.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ import dagster as dg
 from dagster import DagsterEventType, EventLogRecord, EventRecordsFilter, RunRecord
 
 from tidemark.center.detectors.late_results import LateResults
+from tidemark.center.detectors.log_identity import KINDS, why_other_log
 from tidemark.center.detectors.log_tail import COMMIT_SECONDS, Tail
 from tidemark.center.detectors.refused_events import RefusedEvents
 from tidemark.center.detectors.rules_checked_by_run import RunChecks
@@ -61,7 +62,6 @@ if TYPE_CHECKING:
 CURSOR: Final = "dagster"
 TIME_CURSOR: Final = "dagster time"
 """The write time of the newest event read, in epoch seconds: valid in any storage."""
-_KINDS: Final = (DagsterEventType.ASSET_MATERIALIZATION_PLANNED, DagsterEventType.ASSET_MATERIALIZATION)
 _IS_THERE: Final = frozenset({Event.COMPLETED, Event.OBSERVED})
 _AT_ONCE: Final = 1_000
 _RUNS_AT_ONCE: Final = 200
@@ -92,6 +92,7 @@ class EventLogDetector:
         self.refused = refused or RefusedEvents(utc_now)
         self._tail = Tail(int(read.cursor(CURSOR) or 0), time.monotonic, time.time)
         self._newest, self._passes_over = float(read.cursor(TIME_CURSOR) or 0), float("-inf")
+        self._is_compared = False
         self._runs: dict[str, str] = {}
         self._wiped: dict[str, float] = {}
         self._late = LateResults()
@@ -107,7 +108,7 @@ class EventLogDetector:
         With `reconcile`, also events that became visible late, and runs that ended without their planned results.
         """
         if reconcile:
-            self._notice_shorter_log()
+            self._notice_other_log()
         ended, new, begun = self._ended_runs() if reconcile else {}, 0, time.monotonic()
         after = self._tail.safe_cursor if reconcile else self._tail.last
         while records := self._next(after):
@@ -137,14 +138,14 @@ class EventLogDetector:
         facts = [fact for record in records for fact in self._facts(record, checks)]
         return self._center.report(facts).new if facts else 0
 
-    def _notice_shorter_log(self) -> None:
-        """Start again if Dagster's storage has fewer events than were read."""
-        last = self.instance.event_log_storage.get_maximum_record_id() or 0
-        if last < self._tail.last:
+    def _notice_other_log(self) -> None:
+        """Start again if Dagster's storage is another one. After the first look, only its length is compared."""
+        newest, self._is_compared = 0.0 if self._is_compared else self._newest, True
+        if why := why_other_log(self.instance, self._tail.last, newest):
             _LOGGER.warning(
-                "Dagster's event log ends at event %s, and was read to event %s: it is another log, or was cut. "
+                "Dagster's event log %s, and was read to event %s: it is another log, or was cut. "
                 "It is read from its beginning; slices that are completed stay so.",
-                last,
+                why,
                 self._tail.last,
             )
             self._passes_over = self._newest - COMMIT_SECONDS
@@ -203,7 +204,7 @@ class EventLogDetector:
             self.instance.event_log_storage.get_event_records(
                 EventRecordsFilter(event_type=kind, after_cursor=after), limit=_AT_ONCE, ascending=True
             )
-            for kind in _KINDS
+            for kind in KINDS
         ]
         full = [records[-1].storage_id for records in by_kind if len(records) == _AT_ONCE]
         everything = sorted(chain.from_iterable(by_kind), key=lambda record: record.storage_id)

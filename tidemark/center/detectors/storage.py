@@ -16,6 +16,7 @@ from tidemark.catalog.notes import unreadable_tables
 from tidemark.catalog.partition_contents import DataCondition, DataVerdict
 from tidemark.catalog.reconciliation import Reconciliation
 from tidemark.center.fact import Fact
+from tidemark.center.outages import OUTAGES
 from tidemark.dependency_model.status import Event, Quality, RunState
 from tidemark.dependency_model.status.slice_status import FOREIGN
 from tidemark.errors import TerminalError
@@ -115,9 +116,13 @@ class StorageDetector:
         now = self._clock()
         try:
             reconciled = self._reconciliation.reconcile(table, note, suspects, int(now.timestamp()), verify=verify)
-        except (TerminalError, FileNotFoundError) as error:
-            report.troubles += ((table.entity.name, str(error)),)
-            self._note_trouble(table.entity.name, str(error))
+        except OUTAGES:
+            raise
+        except Exception as error:  # noqa: BLE001 - an unforeseen error in one table must not hide the others
+            is_foreseen = isinstance(error, TerminalError | FileNotFoundError)
+            why = str(error) if is_foreseen else f"{type(error).__name__}: {error}"
+            report.troubles += ((table.entity.name, why),)
+            self._note_trouble(table.entity.name, why)
             return
         self._note_trouble(table.entity.name, "")
         if reconciled is None:

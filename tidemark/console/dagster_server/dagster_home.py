@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from tidemark.console.dagster_server.errors import ForeignHomeError
+from tidemark.console.dagster_server.errors import ForeignHomeError, HomeUnreadableError
 from tidemark.console.project_files import TEMPLATE_OF_DAGSTER
 from tidemark.system.files import close_to_others, private_directory, writable_directory
+from tidemark.system.one_line import one_line
 from tidemark.system.project_root import DAGSTER_FOLDER
 
 if TYPE_CHECKING:
@@ -30,8 +32,8 @@ def dagster_home(settings: Settings, env: Mapping[str, str]) -> Path:
 def prepare_home(settings: Settings, home: Path) -> None:
     """Create the folder; without a dagster.yaml, copy the project's, because Dagster would use its defaults.
 
-    Raises ForeignHomeError if its event log belongs to other data than `settings.data`: slices of the other data would
-    count as complete.
+    Raises HomeUnreadableError, and ForeignHomeError if its event log belongs to other data than `settings.data`: slices
+    of the other data would count as complete.
     """
     private_directory(home)
     if not (home / _WAREHOUSE_ID).exists():
@@ -41,6 +43,7 @@ def prepare_home(settings: Settings, home: Path) -> None:
     if not (home / _CONFIGURATION).exists():
         own = settings.root / DAGSTER_FOLDER / _CONFIGURATION
         shutil.copyfile(own if own.is_file() else TEMPLATE_OF_DAGSTER, home / _CONFIGURATION)
+    _require_readable(home)
 
 
 def require_own_home(data: Path, home: Path) -> None:
@@ -48,6 +51,18 @@ def require_own_home(data: Path, home: Path) -> None:
     ours, theirs = data / _WAREHOUSE_ID, home / _WAREHOUSE_ID
     if theirs.exists() and (not ours.exists() or ours.read_text() != theirs.read_text()):
         raise ForeignHomeError.of(data, home)
+
+
+def _require_readable(home: Path) -> None:
+    import yaml  # noqa: PLC0415 - `doctor` of a machine needs no Dagster
+    from dagster import DagsterError  # noqa: PLC0415
+
+    from tidemark.dagster_internals.storage_place import storage_place  # noqa: PLC0415
+
+    try:
+        storage_place(home, os.environ)
+    except (DagsterError, yaml.YAMLError) as error:
+        raise HomeUnreadableError.of(home / _CONFIGURATION, one_line(str(error))) from error
 
 
 def _belong_together(data: Path, home: Path) -> None:

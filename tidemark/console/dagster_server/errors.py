@@ -2,6 +2,7 @@
 
 TerminalError
 |-- DagsterStartError   it ended by itself, or was not ready in time
+|-- HomeUnreadableError its dagster.yaml cannot be read
 `-- ForeignHomeError    its storage tells of other data
 """
 
@@ -25,6 +26,20 @@ class DagsterStartError(TerminalError):
             found=f"its log ends with:\n{last_lines}",
             where=str(log),
             hint="see the log; `tidemark doctor` checks this machine, `tidemark check` the declarations",
+        )
+
+
+class HomeUnreadableError(TerminalError):
+    """Dagster's configuration cannot be read."""
+
+    @classmethod
+    def of(cls, configuration: Path, found: str) -> Self:
+        return cls(
+            "Dagster's configuration cannot be read",
+            expected="a dagster.yaml that Dagster accepts",
+            found=found,
+            where=str(configuration),
+            hint="correct the file; `tidemark init` writes one that works",
         )
 
 

@@ -105,7 +105,7 @@ def _actions(table: TableLocation, name: str, columns: Collection[str] = ()) -> 
     read = _json_actions if name.endswith(".json") else _checkpoint_actions
     try:
         yield from read(table, name, columns)
-    except ValueError as error:
+    except (ValueError, RecursionError, IsADirectoryError, PermissionError) as error:
         raise UnreadableLogError.of(table, f"{name} cannot be read ({error})") from error
 
 
