@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,8 @@ from tests.components.s3_server import S3Server, s3_server
 from tests.replication.lakes import rows_at
 from tidemark.delta.delta_rs_table import current_version
 from tidemark.delta.open_table import delta_rs_options
+from tidemark.delta.published_slice import told_by_commit
+from tidemark.dependency_model.failover import first_term, next_term
 from tidemark.dependency_model.slice import Slice
 from tidemark.replication.bandwidth import Bandwidth
 from tidemark.replication.slice_files import SliceFiles
@@ -20,6 +23,7 @@ from tidemark.replication.slice_replication import SliceReplication
 from tidemark.state_store.slice_copies import SliceCopy
 from tidemark.storage.stored_files import stored_files
 from tidemark.system.replica_place import DeclaredReplica
+from tidemark.warehouse.center_terms import CenterTerms, LakeTerms, TermMark
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,3 +71,20 @@ def test_a_slice_goes_into_another_store(
     assert 0 < second.sent_bytes < first.sent_bytes / 2
     assert [name for name in stored_files(replica).names() if name.endswith(".parquet")] != []
     assert other_server.on_disk(object_store.location("warehouse/sales")).is_dir()
+
+
+@pytest.mark.components
+def test_terms_and_the_facts_of_a_slice_are_read_from_a_store(object_store: S3Server, tmp_path: Path) -> None:
+    lake = object_store.location("terms")
+    terms, second = CenterTerms(lake, "a"), next_term(first_term("a"), "b", datetime.now(UTC), is_lost=True, why="fire")
+    assert terms.read().terms == (first_term("a"),)
+    assert [terms.add(second), terms.add(replace(second, holder="c"))] == [True, False]
+    for _ in range(2):
+        terms.mark(2, TermMark.HANDED)
+    assert terms.read() == LakeTerms((first_term("a"), second), frozenset({(TermMark.HANDED, 2)}))
+
+    source, replica = tmp_path / "source", lake / "sales"
+    replicate(source, replica, write(source, 1))
+    version, options = current_version(replica) or 0, delta_rs_options(replica) or {}
+    assert told_by_commit(str(replica), options, version)["slice"] == f"sales@{DAY}"
+    assert told_by_commit(str(replica), options, version + 1) == {}

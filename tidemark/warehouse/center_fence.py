@@ -172,8 +172,7 @@ class CenterFence:
             if is_due and not self.is_watched:
                 self._tried[flows] = now
                 self._look_if_possible(flows)
-            seen = self._looks.get(flows)
-            return seen and replace(seen, begun=self.begun(flows)), self.settings.center
+            return self._looks.get(flows), self.settings.center
 
     def _look_if_possible(self, flows: str) -> None:
         try:
@@ -185,7 +184,7 @@ class CenterFence:
             other = _look_of(stored) if stored else None
             mine = self._looks.get(flows)
             if other is not None and (mine is None or other.seen_at > mine.seen_at):
-                self._looks[flows] = other
+                self._looks[flows] = replace(other, begun=self.begun(flows))
 
     def begun(self, flows: str) -> int:
         """The last term that this center has begun to hold. Raises StateStoreDownError."""
