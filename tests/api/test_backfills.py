@@ -245,7 +245,11 @@ def test_the_center_executes_an_approved_backfill_and_stops_while_it_is_paused(t
         assert client.ask("GET", "/v1/backfills/1")[1]["slices"] == {"rebuilt": 1, "pending": 5}
         assert act(client, 1, "resume")[0] == 200
         world.work()
-        world.stored.answer(1, None, rebuild=False)
+        asked = ("POST", "/v1/backfills/1/decide")
+        assert client.ask(*asked, {"rebuild": False, "slices": ["a@2024-06-01"]})[1]["decided"] == 0
+        assert client.ask(*asked, {"rebuild": "no"})[0] == 400
+        assert client.ask("POST", "/v1/backfills/2/decide", {"rebuild": False})[0] == 404
+        assert client.ask(*asked, {"rebuild": False}) == (200, {"number": 1, "decided": 1, "rebuild": False})
         world.work()
         page = client.ask("GET", "/v1/backfills/1")[1]
         assert (page["phase"], page["slices"]) == ("done", {"rebuilt": 5, "kept": 1})

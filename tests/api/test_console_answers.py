@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 from urllib.error import HTTPError
 from urllib.parse import quote
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 import pytest
 from click.testing import CliRunner
@@ -19,6 +20,7 @@ from tidemark.console.main import main
 from tidemark.dependency_model.entity.sub_partition import WHOLE, Sub
 from tidemark.dependency_model.graph.node import Node
 from tidemark.dependency_model.status import Event
+from tidemark.warehouse.warehouse import EXPORT_LAYER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -151,3 +153,100 @@ def test_a_wrong_matrix_is_refused(lake: ConsoleWorld, wrong: str) -> None:
         asked(lake, f"/v1/matrix?{wrong}")
     with refused.value as answer:
         assert answer.code == 400
+
+
+def declared(told: dict[str, Any]) -> dict[str, Any]:
+    """Without the exports, which a center adds to the declared entities."""
+    entities = [entity for entity in told["entities"] if entity["layer"] != EXPORT_LAYER]
+    names = {entity["name"] for entity in entities}
+    return {"entities": entities, "dependencies": [edge for edge in told["dependencies"] if edge["down"] in names]}
+
+
+def test_a_part_of_the_graph_is_what_the_command_prints(lake: ConsoleWorld) -> None:
+    assert declared(asked(lake, "/v1/graph")) == printed("graph")
+    assert asked(lake, "/v1/graph?entity=dwd_orders&up=1&down=1") == printed(
+        "graph", "dwd_orders", "--up", "1", "--down", "1"
+    )
+    assert asked(lake, "/v1/graph?layer=ods&tag=product=shop") == printed(
+        "graph", "--layer", "ods", "--tag", "product=shop"
+    )
+    ways = asked(lake, "/v1/graph?entity=ods_courses&to=ads_gmv_course")
+    assert ways == printed("graph", "ods_courses", "--to", "ads_gmv_course")
+    names = [entity["name"] for entity in ways["entities"]]
+    assert names == ["ods_courses", "dwd_orders", "dws_course_orders_1d", "ads_gmv_course"]
+    assert asked(lake, "/v1/graph?entity=ads_gmv_course&to=ods_courses")["entities"] == []
+
+
+def test_the_picture_has_each_entity_at_its_own_place_and_each_dependency_to_the_right(lake: ConsoleWorld) -> None:
+    told, whole = asked(lake, "/v1/graph/picture"), asked(lake, "/v1/graph")
+    names = told["names"]
+    assert sorted(names) == sorted(entity["name"] for entity in whole["entities"])
+    edges = {(names[up], names[down]) for up, down in zip(told["up"], told["down"], strict=True)}
+    pairs = {(edge["up"], edge["down"]) for edge in whole["dependencies"]}
+    assert edges == {(up, down) for up, down in pairs if up != down}
+    assert len({*zip(told["columns"], told["rows"], strict=True)}) == len(names)
+    assert all(told["columns"][up] < told["columns"][down] for up, down in zip(told["up"], told["down"], strict=True))
+    by_name = {entity["name"]: entity for entity in whole["entities"]}
+    facets = {facet["name"]: [facet["values"][value] for value in facet["of"]] for facet in told["facets"]}
+    assert facets["layer"] == [by_name[name]["layer"] for name in names]
+    assert facets["tag product"] == [by_name[name]["tags"].get("product", "") for name in names]
+
+
+def test_the_picture_is_sent_once(lake: ConsoleWorld) -> None:
+    request = Request(f"{lake.url}/v1/graph/picture", headers={"Accept-Encoding": "gzip"})  # noqa: S310 - our own
+    with urlopen(request, timeout=60) as answer:  # noqa: S310
+        tag, told = answer.headers["ETag"], gzip.decompress(answer.read())
+    assert json.loads(told) == asked(lake, "/v1/graph/picture")
+    request.add_header("If-None-Match", tag)
+    with pytest.raises(HTTPError) as unchanged:
+        urlopen(request, timeout=60)  # noqa: S310
+    with unchanged.value as answer:
+        assert answer.code == 304
+
+
+def test_the_states_of_a_day_are_those_of_the_matrix(lake: ConsoleWorld) -> None:
+    told, matrix = asked(lake, "/v1/graph/states?at=2026-03-29"), asked(lake, "/v1/matrix?until=2026-03-29&columns=1")
+    letters = dict(zip(asked(lake, "/v1/graph/picture")["names"], told["states"], strict=True))
+    daily = {row["entity"]: row["cells"][0] for row in matrix["rows"] if row["period"] == "day"}
+    assert len(daily) > 10
+    for entity, cell in daily.items():
+        expected = "late" if "late" in cell["flags"] else cell["state"]
+        assert told["words"][letters[entity]] == expected, entity
+    assert {letters["ods_orders"], letters["ads_gmv_course"]} == {"c", "l"}
+    hours = asked(lake, "/v1/graph/states?at=2026-03-27")["states"]
+    assert dict(zip(letters, hours, strict=True))["dws_course_orders_1d"] == "f"
+    assert dict(zip(letters, hours, strict=True))["orders_complete_1h"] == "-", "it begins on the 30th"
+
+
+def test_the_past_graph_has_the_states_then(lake: ConsoleWorld) -> None:
+    before, after = "as_of=2026-03-01T00:00:00Z", "as_of=2199-01-01T00:00:00Z"
+    assert asked(lake, f"/v1/graph/picture?{before}")["names"] == []
+    assert asked(lake, f"/v1/graph/states?at=2026-03-29&{before}")["states"] == ""
+    names = asked(lake, f"/v1/graph/picture?{after}")["names"]
+    now = dict(
+        zip(
+            asked(lake, "/v1/graph/picture")["names"],
+            asked(lake, "/v1/graph/states?at=2026-03-29")["states"],
+            strict=True,
+        )
+    )
+    then = dict(zip(names, asked(lake, f"/v1/graph/states?at=2026-03-29&{after}")["states"], strict=True))
+    assert {"ods_orders", "dws_course_orders_1d"} <= {*names}
+    assert then == {name: now[name] for name in names}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "status"),
+    [
+        ("?entity=none", 404),
+        ("?to=ods_orders", 400),
+        ("?tag=shop", 400),
+        ("/states?at=then", 400),
+        ("/picture?as_of=x", 400),
+    ],
+)
+def test_a_wrong_question_about_the_graph_is_refused(lake: ConsoleWorld, wrong: str, status: int) -> None:
+    with pytest.raises(HTTPError) as refused:
+        asked(lake, f"/v1/graph{wrong}")
+    with refused.value as answer:
+        assert answer.code == status

@@ -8,10 +8,12 @@ from urllib.parse import quote
 
 import pytest
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
 from tests.api.console_world import TOKEN, ConsoleWorld, console_world
 from tests.console.commands.slices_there import DONE, THEN, report
+from tidemark.dependency_model.backfill import SliceProgress
 from tidemark.dependency_model.status import Event
 from tidemark.state_store.backfills import Backfills
 
@@ -61,6 +63,11 @@ class Pages:
             return text in str(page.execute_script(script, css))
 
         WebDriverWait(self.browser, SECONDS).until(has_text, f"{css} never says {text!r}")
+
+    def press(self, label: str) -> None:
+        """Click the button with this text, once it is there."""
+        button = (By.XPATH, f"//button[normalize-space()={label!r}]")
+        WebDriverWait(self.browser, SECONDS).until(lambda page: page.find_element(*button)).click()
 
     def log_in(self, token: str = TOKEN) -> None:
         self.find("input[name=token]").clear()
@@ -127,6 +134,71 @@ def test_slices_of_many_entities_are_seen_by_time_and_opened(pages: Pages, lake:
     assert not pages.is_wider_than_the_window
 
 
+@pytest.mark.long
+def test_the_graph_is_opened_by_groups_coloured_by_day_and_searched_for_ways(pages: Pages, lake: ConsoleWorld) -> None:
+    pages.open("/console/graph?at=2026-03-28")
+    pages.says(".page-head .note", "41 entities, 42 dependencies")
+    pages.find('section[aria-label="dws"] .head').click()
+    entity = 'section[aria-label="dws"] .entity[title^="dws_course_orders_mtd:"]'
+    assert "waiting" in str(pages.find(entity).get_attribute("title"))
+    report(lake.settings, ["dws_course_orders_mtd@2026-03-28"], [Event.STARTED, Event.FAILED], HOSTILE)
+    pages.find(f'{entity}[title$="failed"]')
+    pages.find(entity).click()
+    pages.says(".panel h2", "dws_course_orders_mtd")
+    slider = pages.find(".slide input")
+    slider.send_keys(Keys.ARROW_RIGHT)
+    pages.find(f'{entity}[title$="waiting"]')
+    assert "at=2026-03-29" in pages.browser.current_url
+    pages.open("/console/graph?at=2026-03-29&entity=ods_courses&to=ads_gmv_course&whole=1")
+    pages.find(".whole[data-drawn]")
+    pages.says(".way", "4 entities on the ways")
+    pages.find("input[name=to]").clear()
+    pages.find("input[name=to]").send_keys("no_such_entity\n")
+    pages.says(".panel .problem", "nknown entity")
+    pages.open("/console/graph?as_of=2026-01-01T00:00")
+    pages.says(".graph-page .empty", "No entity had been computed by then.")
+    pages.open(f"/console/graph?search={quote(HOSTILE)}&entity={quote(HOSTILE + 'x' * 2_000)}")
+    pages.says(".panel .problem", "no such entity")
+    assert pages.browser.execute_script("return window.taken === undefined")
+    assert not pages.is_wider_than_the_window
+
+
+@pytest.mark.long
+def test_what_slices_touch_is_seen_and_a_backfill_is_planned_begun_rested_decided_and_cancelled(
+    pages: Pages, lake: ConsoleWorld
+) -> None:
+    stored = Backfills(lake.store.database)
+    pages.open("/console/slices?until=2026-03-29&search=ods_orders&by=day")
+    pages.find('.matrix th a[href*="ods_orders%26%26"]').click()
+    pages.says("section p", "slices are computed from them")
+    pages.find(".backfills-page .filter input").clear()
+    pages.find(".backfills-page .filter input").send_keys("ods_orders@2026-03-29\n")
+    pages.says("section p", "1 slice: ods_orders")
+    pages.says("section table", "dwd_orders@2026-03-29")
+    pages.find("button.again").click()
+    pages.says("dialog", "in one of ten cases")
+    pages.find("dialog input").send_keys(HOSTILE)
+    pages.find("dialog .choices button:nth-child(2)").click()
+    pages.find("dialog .done a").click()
+    number = stored.rows()[0].number
+    pages.says(f"#card-backfill-{number}", f"Backfill {number}")
+    for button, phase in (("Begin", "running"), ("Pause", "paused"), ("Resume", "running")):
+        pages.press(button)
+        pages.says("section header .flag", phase)
+        assert stored.row(number).phase.value == phase
+    stored.note(number, [(0, SliceProgress.ASKING, "its policy is to ask a person")])
+    pages.browser.refresh()
+    pages.press("Keep them")
+    pages.says(".progress", "decided")
+    pages.press("Cancel the backfill")
+    pages.says("section header .flag", "cancelling")
+    assert pages.browser.execute_script("return window.taken === undefined")
+    assert not pages.is_wider_than_the_window
+    pages.open("/console/backfills?subject=no_such@2026-03-29&number=4711")
+    pages.says(".trouble", "nknown entity")
+    pages.says(".trouble", "he backfill does not exist")
+
+
 def test_a_waiting_slice_is_followed_to_its_cause_and_the_page_follows_what_happens(
     pages: Pages, lake: ConsoleWorld
 ) -> None:
@@ -146,15 +218,17 @@ def test_a_waiting_slice_is_followed_to_its_cause_and_the_page_follows_what_happ
 
 def test_a_slice_is_computed_again_after_a_look_at_what_that_touches(pages: Pages, lake: ConsoleWorld) -> None:
     backfills = Backfills(lake.store.database)
+    before = backfills.rows()
     pages.open_slice("dws_course_orders_1d@2026-03-29")
     pages.find("button.again").click()
     pages.says("dialog", "in one of ten cases")
     pages.says("dialog .touched", "dws_course_orders_1d@2026-03-29")
-    assert backfills.rows() == []
+    assert backfills.rows() == before
     pages.find("dialog input").send_keys("the feed repeated itself")
     pages.find("dialog .choices button:nth-child(2)").click()
     pages.says("dialog .done", "is planned")
-    (row,) = backfills.rows()
+    row, *others = backfills.rows()
+    assert others == before
     assert (row.request.who, row.request.why) == ("console, by token:TIDEMARK_TOKEN", "the feed repeated itself")
 
 

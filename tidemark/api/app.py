@@ -8,12 +8,15 @@
     GET  /v1/backfills           the newest backfills, with the number of slices by progress.
     POST /v1/backfills           plan to compute slices again, and exactly what was built from them; or a dry run.
     GET  /v1/backfills/NUMBER    a backfill with its slices, their progress and the reasons; ?limit=, ?skip=.
-    POST /v1/backfills/NUMBER/approve, /pause, /resume, /cancel.
+    POST /v1/backfills/NUMBER/approve, /pause, /resume, /cancel, /decide.
     GET  /v1/catalog             the present data of each entity: slices, rows, size, schema, last reader.
     GET  /v1/catalog/ENTITY      the same for one entity, with schemas and newest slices; ?limit=, ?before=KEY, ?as_of=.
     GET  /v1/baseline            when promised slices will be there, and what makes them late.
     GET  /v1/baseline/ENTITY     the same for one entity.
     GET  /v1/audit-log           actions with their author, address, time and reason; ?limit=, ?before=NUMBER, ?who=.
+    GET  /v1/graph               the dependencies between entities; ?entity=, ?up=, ?down=, ?to=, ?tag=, ?layer=.
+    GET  /v1/graph/picture       the whole graph as columns of numbers, with a place for each entity; ?as_of=.
+    GET  /v1/graph/states?at=    the state of each entity of the picture on a day; ?as_of=.
     GET  /v1/explanation?slice=  everything about one slice: the cause of its wait, its history, its rules, its inputs.
     GET  /v1/status              problems that need a person, worst first, and the status of every entity.
     GET  /v1/changes             changes of slices as they happen: server-sent events, resumed by Last-Event-ID.
@@ -56,6 +59,8 @@ from tidemark.api.console_pages import CONSOLE, add_console, console_files
 from tidemark.api.console_session import SESSION, SessionDoor, Sessions, add_session
 from tidemark.api.description_page import add_description
 from tidemark.api.errors import BudgetSpentError, ReportQuotaError
+from tidemark.api.graph_endpoints import GRAPH, PICTURE, add_graph
+from tidemark.api.graph_endpoints import STATES as GRAPH_STATES
 from tidemark.api.live_changes import LiveChanges
 from tidemark.api.metrics import Metrics, TimedRequests
 from tidemark.api.past_slices import PastSlicesModel  # noqa: TC001 - FastAPI reads annotations
@@ -118,6 +123,9 @@ _PATHS: Final = (
     BASELINE,
     AUDIT_LOG,
     EXPLANATION,
+    GRAPH,
+    PICTURE,
+    GRAPH_STATES,
     MATRIX,
     STATUS,
     CHANGES,
@@ -166,6 +174,7 @@ def api_app(
     add_backfills(app, BackfillQueries(center, forecast, audit), threads)
     if warehouse is not None:
         add_explanation(app, warehouse, center.store, threads)
+        add_graph(app, warehouse, center.store, threads)
         add_matrix(app, warehouse, center.store, threads)
         add_status(app, warehouse, center.store, threads)
     add_changes(app, live or LiveChanges(center.store.read), threads)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from fastapi import Path as PathNumber
 from fastapi import Query, Request
@@ -11,16 +11,18 @@ from fastapi import Query, Request
 from tidemark.api.backfill_models import (  # noqa: TC001 - FastAPI reads annotations
     BackfillPageModel,
     BackfillsModel,
+    DecidedModel,
     PhaseModel,
     PlannedBackfillModel,
 )
-from tidemark.api.backfill_order import BackfillOrder
+from tidemark.api.backfill_order import BackfillDecision, BackfillOrder
 from tidemark.api.thread_limits import plan_while_wanted, run_in
 from tidemark.dependency_model.backfill.progress import BackfillAction
 from tidemark.system.http_guard import caller_of
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
+    from pydantic import BaseModel
 
     from tidemark.api.backfill_queries import BackfillQueries
     from tidemark.api.thread_limits import Threads
@@ -29,9 +31,11 @@ BACKFILLS: Final = "/v1/backfills"
 _MOST_SHOWN: Final = 20_000
 _SHOWN: Final = 1_000
 _Number = Annotated[int, PathNumber(ge=1, lt=1 << 31)]
-_BODY: Final = {
-    "requestBody": {"required": True, "content": {"application/json": {"schema": BackfillOrder.model_json_schema()}}}
-}
+
+
+def _body(kind: type[BaseModel]) -> dict[str, Any]:
+    content = {"application/json": {"schema": kind.model_json_schema()}}
+    return {"requestBody": {"required": True, "content": content}}
 
 
 def add_backfills(app: FastAPI, queries: BackfillQueries, threads: Threads) -> None:
@@ -42,7 +46,7 @@ def add_backfills(app: FastAPI, queries: BackfillQueries, threads: Threads) -> N
         """Return the progress of the newest backfills."""
         return await run_in(threads.queries, queries.newest)
 
-    @app.post(BACKFILLS, openapi_extra=_BODY)
+    @app.post(BACKFILLS, openapi_extra=_body(BackfillOrder))
     async def plan_backfill(request: Request) -> PlannedBackfillModel:
         """Plan to compute slices again, and exactly what was built from them; in a dry run, only return the plan."""
         plan = partial(queries.plan, await request.body(), caller_of(request.scope))
@@ -56,6 +60,12 @@ def add_backfills(app: FastAPI, queries: BackfillQueries, threads: Threads) -> N
     ) -> BackfillPageModel:
         """Return the progress of a backfill, with `limit` of its slices after `skip`, in the order of its waves."""
         return await run_in(threads.queries, partial(queries.page, number, skip, limit))
+
+    @app.post(f"{BACKFILLS}/{{number}}/decide", openapi_extra=_body(BackfillDecision))
+    async def decide(request: Request, number: _Number) -> DecidedModel:
+        """Rebuild or keep slices with the policy `ask` whose input has changed."""
+        body = await request.body()
+        return await run_in(threads.reports, partial(queries.decide, number, body, caller_of(request.scope)))
 
     for action in BackfillAction:
         _add_action(app, queries, threads, action)

@@ -86,6 +86,14 @@ class PhaseModel(BaseModel):
     phase: str
 
 
+class DecidedModel(BaseModel):
+    """The number of slices that were decided about; 0 if none asked."""
+
+    number: int
+    decided: int
+    rebuild: bool
+
+
 def backfill_model(row: BackfillRow, counts: Mapping[SliceProgress, int]) -> BackfillModel:
     """A listed backfill with the progress of its slices."""
     return BackfillModel(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
 
@@ -11,6 +11,7 @@ from tidemark.center.detectors.storable_json import MAX_EVENT_BYTES, check_event
 from tidemark.center.errors import BodyTooLongError, RequestError
 
 _BACKFILL: Final = "backfill"
+_Model = TypeVar("_Model", bound=BaseModel)
 
 
 class BackfillOrder(BaseModel):
@@ -32,16 +33,34 @@ class BackfillOrder(BaseModel):
     yes: StrictBool = False
 
 
+class BackfillDecision(BaseModel):
+    """Rebuild or keep the slices of a backfill that ask (`reprocess: ask`): all of them, or only `slices`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, str_max_length=4_096)
+
+    rebuild: StrictBool
+    slices: tuple[str, ...] | None = Field(default=None, max_length=1_000)
+
+
+def decision_of(body: bytes) -> BackfillDecision:
+    """Parses a decision. Raises BodyTooLongError and RequestError."""
+    return _parsed(BackfillDecision, body)
+
+
 def order_of(body: bytes) -> BackfillOrder:
     """Parses a request. Raises BodyTooLongError and RequestError."""
+    order = _parsed(BackfillOrder, body)
+    if order.dry_run and order.approve:
+        raise RequestError("a dry run cannot be approved", where=_BACKFILL, hint="leave out dry_run or approve")
+    return order
+
+
+def _parsed(kind: type[_Model], body: bytes) -> _Model:
     if len(body) > MAX_EVENT_BYTES:
         raise BodyTooLongError.of(MAX_EVENT_BYTES, len(body))
     value = parse_body(body)
     check_event(value, _BACKFILL, what=_BACKFILL)
     try:
-        order = BackfillOrder.model_validate(value)
+        return kind.model_validate(value)
     except ValidationError as error:
         raise invalid_field(error, f"{_BACKFILL}.") from error
-    if order.dry_run and order.approve:
-        raise RequestError("a dry run cannot be approved", where=_BACKFILL, hint="leave out dry_run or approve")
-    return order

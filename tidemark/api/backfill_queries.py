@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Final
 
 from tidemark.api.backfill_models import (
     BackfillsModel,
+    DecidedModel,
     PhaseModel,
     backfill_model,
     backfill_page_model,
     planned_model,
 )
-from tidemark.api.backfill_order import order_of
+from tidemark.api.backfill_order import decision_of, order_of
 from tidemark.center.backfill_planning import plan_of
 from tidemark.center.backfill_preview import BackfillPreview
 from tidemark.center.errors import RequestError
 from tidemark.dependency_model.backfill import BackfillPhase
+from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.subject import MAX_SLICES, Allowance, no_slice_then, slices_of
 from tidemark.state_store.audit_log import AuditEntry
 from tidemark.state_store.backfills import BackfillRequest, Backfills
@@ -62,6 +64,16 @@ class BackfillQueries:
         self._audit.add(AuditEntry(caller.who, caller.source, name, f"backfill {number}"))
         row = self._stored.act(number, action)
         return PhaseModel(number=row.number, phase=row.phase.value)
+
+    def decide(self, number: int, body: bytes, caller: Caller) -> DecidedModel:
+        """Rebuilds or keeps slices that ask. Raises NoSuchBackfillError, RequestError and ParseError."""
+        decision = decision_of(body)
+        slices = None if decision.slices is None else {Slice.parse(text) for text in decision.slices}
+        self._stored.row(number)
+        what = f"{'rebuild' if decision.rebuild else 'keep'} slices of backfill"
+        self._audit.add(AuditEntry(caller.who, caller.source, what, f"backfill {number}"))
+        decided = self._stored.answer(number, slices, rebuild=decision.rebuild)
+        return DecidedModel(number=number, decided=decided, rebuild=decision.rebuild)
 
     def plan(self, body: bytes, caller: Caller, require_wanted: Callable[[], None]) -> PlannedBackfillModel:
         """Plans a backfill, and stores the plan unless it is a dry run. Raises TidemarkError.

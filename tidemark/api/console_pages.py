@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
 CONSOLE: Final = "/console"
-PAGES: Final = ("", "entities", "slice", "slices")
+PAGES: Final = ("", "backfills", "entities", "graph", "slice", "slices")
 """The paths of pages below `/console/`. The script reads which page it is."""
 _BUNDLE: Final = Path(__file__).with_name("console_bundle")
 _POLICY: Final = (

@@ -4,6 +4,7 @@ import { ApiError, get } from "./api";
 
 export type Answer<T> = { data: T | null; error: ApiError | null; at: number; again: () => void };
 
+/** The answer of a path; an empty path asks nothing. */
 export function useAnswer<T>(path: string, refused: () => void): Answer<T> {
   const [told, setTold] = useState<{ path: string; data: T | null; error: ApiError | null; at: number }>({
     path,
@@ -13,6 +14,7 @@ export function useAnswer<T>(path: string, refused: () => void): Answer<T> {
   });
   const round = useRef(0);
   const again = useCallback(() => {
+    if (!path) return;
     const mine = ++round.current;
     get<T>(path).then(
       (data) => mine === round.current && setTold({ path, data, error: null, at: Date.now() }),

@@ -9,9 +9,16 @@ export type LakeStatus = Models["LakeStatusModel"];
 export type Matrix = Models["SliceMatrixModel"];
 export type MatrixRow = Models["MatrixRowModel"];
 export type MatrixCell = Models["MatrixCellModel"];
+export type EntityGraph = Models["EntityGraphModel"];
+export type GraphPicture = Models["GraphPictureModel"];
+export type GraphStates = Models["GraphStatesModel"];
 export type Pressing = Models["PressingModel"];
 export type Baselines = Models["BaselinesModel"];
 export type Baseline = Models["BaselineModel"];
+export type Backfill = Models["BackfillModel"];
+export type Backfills = Models["BackfillsModel"];
+export type BackfillPage = Models["BackfillPageModel"];
+export type Impact = Models["ImpactModel"];
 export type PlannedBackfill = Models["PlannedBackfillModel"];
 export type Requirement = Models["RequirementModel"];
 export type Status = Models["StatusModel"];
@@ -36,7 +43,7 @@ let csrf: string | null = null;
 async function ask<T>(method: string, path: string, headers: Record<string, string> = {}, body?: string): Promise<T> {
   let response: Response;
   try {
-    response = await fetch(path, { method, headers, cache: "no-store", credentials: "same-origin", ...(body === undefined ? {} : { body }) });
+    response = await fetch(path, { method, headers, cache: "no-cache", credentials: "same-origin", ...(body === undefined ? {} : { body }) });
   } catch {
     throw new ApiError(0, "The server does not answer.", "It may be starting again; this page goes on by itself.");
   }

@@ -45,8 +45,15 @@ export function follow(changed: (changes: Change[] | null) => void, state: (now:
     });
     source.onerror = isGone;
   }
+  // The browser may keep a page that was left, with its subscription: a server takes only few connections of one browser.
+  const isLeft = () => source?.close();
+  const isBack = (event: PageTransitionEvent) => event.persisted && open();
+  addEventListener("pagehide", isLeft);
+  addEventListener("pageshow", isBack);
   open();
   return () => {
+    removeEventListener("pagehide", isLeft);
+    removeEventListener("pageshow", isBack);
     source?.close();
     [lost, silent, again].forEach((timer) => window.clearTimeout(timer));
   };

@@ -3,14 +3,16 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, logIn, logOut, session } from "./api";
 import { follow, type Change, type LiveState } from "./live";
 import { followLinks, go, slicePath, useAddress } from "./navigation";
+import { BackfillsPage, backfillViewOf } from "./pages/backfills";
 import { EntitiesPage } from "./pages/entities";
+import { GraphPage, graphViewOf } from "./pages/graph";
 import { SlicePage } from "./pages/slice";
 import { SlicesPage, viewOf } from "./pages/slices";
 import { TodayPage } from "./pages/today";
 import { Loading, Trouble } from "./parts";
 import "./style.css";
 
-const PAGES = ["slices", "entities"] as const;
+const PAGES = ["slices", "entities", "graph", "backfills"] as const;
 
 type Door = { is: "asking" } | { is: "out"; why: string } | { is: "in"; who: string; hasSession: boolean } | { is: "down"; error: ApiError };
 type Take = (changes: Change[] | null) => void;
@@ -83,6 +85,8 @@ function Pages({ who, hasSession, refused, left }: { who: string; hasSession: bo
         <nav aria-label="Pages">
           <a href="/console/" aria-current={page === "today" ? "page" : undefined}>Today</a>
           <a href="/console/slices" aria-current={page === "slices" ? "page" : undefined}>Slices</a>
+          <a href="/console/graph" aria-current={page === "graph" ? "page" : undefined}>Graph</a>
+          <a href="/console/backfills" aria-current={page === "backfills" ? "page" : undefined}>Backfills</a>
           <a href="/console/entities" aria-current={page === "entities" ? "page" : undefined}>Entities</a>
         </nav>
         <OpenSlice />
@@ -96,6 +100,8 @@ function Pages({ who, hasSession, refused, left }: { who: string; hasSession: bo
         {page === "slice" && slice && <SlicePage key={slice} slice={slice} refused={refused} onChanges={onChanges} />}
         {page === "entities" && <EntitiesPage search={address.searchParams.get("search") ?? ""} refused={refused} onChanges={onChanges} />}
         {page === "slices" && <SlicesPage view={viewOf(address)} refused={refused} onChanges={onChanges} />}
+        {page === "graph" && <GraphPage view={graphViewOf(address)} refused={refused} onChanges={onChanges} />}
+        {page === "backfills" && <BackfillsPage view={backfillViewOf(address)} refused={refused} onChanges={onChanges} />}
         {page === "today" && <TodayPage refused={refused} onChanges={onChanges} />}
       </main>
     </>

@@ -123,6 +123,7 @@ def test_explain_shows_the_inputs_and_readers_of_a_slice(root: Path) -> None:
         (("explain", "ads_gmv"), 2, "SLICE"),
         (("graph", "ads_gm"), 1, "did you mean 'ads_gmv'?"),
         (("graph", "--tag", "shop"), 2, "KEY=VALUE"),
+        (("graph", "--to", "ads_gmv"), 2, "--to needs an ENTITY"),
         (("graph", "--format", "svg"), 2, "mermaid"),
     ],
 )

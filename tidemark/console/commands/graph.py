@@ -13,7 +13,6 @@ from tidemark.console.project_option import read_project
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from tidemark.dependency_model.entity import Entity
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.graph.view import View
 
@@ -24,6 +23,7 @@ _ALL = 1_000_000
 @click.argument("entity", required=False)
 @click.option("--up", type=click.IntRange(0), default=_ALL, show_default="all", help="Steps upstream.")
 @click.option("--down", type=click.IntRange(0), default=_ALL, show_default="all", help="Steps downstream.")
+@click.option("--to", metavar="OTHER", help="Only the ways from ENTITY down to this entity.")
 @click.option("--tag", "tags", multiple=True, metavar="KEY=VALUE", help="Only entities with this tag; may be repeated.")
 @click.option("--layer", "layers", multiple=True, help="Only entities of this layer; may be repeated.")
 @click.option("--format", "form", type=click.Choice(["text", "mermaid", "json"]), default="text", show_default=True)
@@ -34,6 +34,7 @@ def graph(
     *,
     up: int,
     down: int,
+    to: str | None,
     tags: Sequence[str],
     layers: Sequence[str],
     form: str,
@@ -53,36 +54,28 @@ def graph(
     With --json: {"entities": [{"name", "layer", "kind", "period", "tags"}],
                   "dependencies": [{"up", "down", "offset", "state", "strength"}]}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
-    from tidemark.dependency_model.graph import DependencyGraph  # noqa: PLC0415 - keeps --help fast
-    from tidemark.dependency_model.graph.view import neighbourhood, tagged_entities, view  # noqa: PLC0415
+    from tidemark.api.entity_graph import entity_graph_model, part_of  # noqa: PLC0415 - keeps --help fast
+    from tidemark.dependency_model.graph import DependencyGraph  # noqa: PLC0415
     from tidemark.system.garbage_collection import pause_collection  # noqa: PLC0415
 
+    if to is not None and entity is None:
+        raise click.UsageError("--to needs an ENTITY: the way begins there")
     settings, declared = read_project()
     entities = declared.require_no_problems().entities
     if as_of is not None:
-        from tidemark.console.past_project import past_project  # noqa: PLC0415 - opens the state store
+        from tidemark.catalog.past_project import past_project  # noqa: PLC0415 - opens the state store
 
         entities = past_project(settings, declared, as_of.replace(tzinfo=UTC)).entities
     with pause_collection():
         whole = DependencyGraph.build(entities)
-    names = tagged_entities(whole, _parse_tags(tags), layers)
-    if entity is not None:
-        names &= neighbourhood(whole, entity, up, down)
-    shown = view(whole, names)
+    around = None if entity is None else (entity, up, down)
+    shown = part_of(whole, _parse_tags(tags), layers, around, to)
     if as_json or form == "json":
-        print_json(as_data(whole, shown))
+        print_json(entity_graph_model(whole, shown).model_dump(mode="json"))
     elif form == "mermaid":
         click.echo("\n".join(as_mermaid(whole, shown)))
     else:
         _print(whole, shown)
-
-
-def as_data(whole: DependencyGraph, shown: View) -> dict[str, object]:
-    """The view as JSON."""
-    arrows = (
-        {"up": a.up, "down": a.down, "offset": a.offset, "state": a.state, "strength": a.strength} for a in shown.arrows
-    )
-    return {"entities": [_entity(whole.entity(name)) for name in shown.entities], "dependencies": list(arrows)}
 
 
 def as_mermaid(whole: DependencyGraph, shown: View) -> Iterable[str]:
@@ -109,16 +102,6 @@ def _parse_tags(tags: Sequence[str]) -> dict[str, str]:
             raise click.BadParameter(f"expected KEY=VALUE, found {tag!r}", param_hint="--tag")
         lines[key] = value
     return lines
-
-
-def _entity(entity: Entity) -> dict[str, object]:
-    return {
-        "name": entity.name,
-        "layer": entity.layer,
-        "kind": entity.kind.value,
-        "period": str(entity.period) if entity.period else None,
-        "tags": dict(entity.tags),
-    }
 
 
 def _print(whole: DependencyGraph, shown: View) -> None:

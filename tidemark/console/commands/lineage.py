@@ -67,7 +67,7 @@ def lineage(
     read = declared.require_no_problems()
     entities, queries, root = read.entities, read.queries, settings.declarations
     if as_of is not None:
-        from tidemark.console.past_project import past_project  # noqa: PLC0415 - opens the state store
+        from tidemark.catalog.past_project import past_project  # noqa: PLC0415 - opens the state store
 
         past = past_project(settings, read, as_of.replace(tzinfo=UTC))
         entities, queries, root = past.entities, past.queries, root / "as of then"

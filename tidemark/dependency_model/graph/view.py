@@ -35,6 +35,13 @@ def neighbourhood(graph: DependencyGraph, name: str, up: int, down: int) -> set[
     return _reach(graph, name, up, upwards=True) | _reach(graph, name, down, upwards=False)
 
 
+def between(graph: DependencyGraph, up: str, down: str) -> set[str]:
+    """The entities on all ways from `up` down to `down`, both included; empty if there is none."""
+    steps = len(graph)
+    found = _reach(graph, up, steps, upwards=False) & _reach(graph, down, steps, upwards=True)
+    return found if up in found else set()
+
+
 def tagged_entities(graph: DependencyGraph, tags: Mapping[str, str], layers: Iterable[str]) -> set[str]:
     """The entities with all of these tags, in one of these layers (in any layer if none is given)."""
     wanted = set(layers)

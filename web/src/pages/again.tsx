@@ -46,8 +46,7 @@ function Preview({ slice, close }: { slice: string; close: () => void }) {
       {planned && !isDone && <Touched planned={planned} />}
       {isDone && (
         <p role="status" class="done">
-          Backfill {planned.number} is {planned.phase}.{" "}
-          {planned.phase === "planned" && <>It begins with <code>tidemark backfills approve {planned.number}</code>.</>}
+          <a href={`/console/backfills?number=${planned.number}`}>Backfill {planned.number}</a> is {planned.phase}.
         </p>
       )}
       {planned && !isDone && (

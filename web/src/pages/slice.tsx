@@ -3,6 +3,7 @@ import { useEffect } from "preact/hooks";
 import type { ChainLink, LifeEvent, Requirement, Rule, SliceAnswer } from "../api";
 import { useAnswer } from "../answer";
 import { ComputeAgain } from "./again";
+import { impactPath } from "./backfills";
 import type { Change } from "../live";
 import { Card, CopyButton, decode, Flags, Loading, Sentence, SliceLink, State, Time, Trouble } from "../parts";
 import { viewerZone } from "../time";
@@ -127,6 +128,7 @@ function Verdict({ told }: { told: SliceAnswer }) {
       )}
       <div class="actions">
         {told.exists && <ComputeAgain slice={told.slice} />}
+        {told.exists && <a class="more" href={impactPath(told.slice)}>What it touches</a>}
         <CopyButton label="Copy as Markdown" text={() => markdown(told)} />
         <CopyButton label="Copy the command" text={() => command(told.slice)} />
       </div>

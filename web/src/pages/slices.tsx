@@ -5,6 +5,7 @@ import { useAnswer } from "../answer";
 import type { Change } from "../live";
 import { slicePath } from "../navigation";
 import { decode, Loading, Trouble } from "../parts";
+import { impactPath } from "./backfills";
 
 const ZOOMS = ["hour", "day", "month", "year"] as const;
 type Zoom = (typeof ZOOMS)[number];
@@ -84,7 +85,7 @@ function MatrixTable({ told }: { told: Matrix }) {
         <tbody>
           {told.rows.map((row) => (
             <tr key={row.entity}>
-              <th scope="row" title={`${decode(row.entity)}, each ${row.period}, layer ${row.layer}`}><bdi>{row.entity}</bdi></th>
+              <th scope="row" title={`${decode(row.entity)}, each ${row.period}, layer ${row.layer}: what these slices touch`}><a href={impactPath(`table=${row.entity}&&dt=${compact(told.columns[0])}..${compact(told.columns.at(-1))}`)}><bdi>{row.entity}</bdi></a></th>
               {row.cells.map((cell, at) => <td key={told.columns[at]}>{cell && <Cell cell={cell} row={row} />}</td>)}
             </tr>
           ))}
@@ -93,6 +94,8 @@ function MatrixTable({ told }: { told: Matrix }) {
     </div>
   );
 }
+
+const compact = (key: string | undefined) => (key ?? "").replace(/\D/g, "");
 
 /** What differs from the column before: the month and day of the first and of each new month, then the day or hour. */
 function label(key: string, before: string | undefined): string {

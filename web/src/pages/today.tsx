@@ -149,7 +149,7 @@ function Backfills({ told }: { told: LakeStatus }) {
       <ul class="risks">
         {told.backfills.map((each) => (
           <li key={each.number}>
-            <strong>{each.number}</strong> <span class="flag">{each.phase}</span> <bdi>{each.asked}</bdi>
+            <strong><a href={`/console/backfills?number=${each.number}`}>{each.number}</a></strong> <span class="flag">{each.phase}</span> <bdi>{each.asked}</bdi>
             <span class="note">{each.open.toLocaleString("en")} slices to go{each.asking > 0 && `, ${each.asking} wait for a person`}</span>
           </li>
         ))}

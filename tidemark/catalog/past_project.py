@@ -40,12 +40,19 @@ def past_project(settings: Settings, read: Declarations, when: datetime) -> Past
         return PastProject({}, {})
     store = StateStore.of(settings)
     try:
-        last = _last_computed(states_at(store.database, when))
-        contents = {(stored.entity, stored.code): stored.content for stored in CodeRegistry(store.database).codes()}
-        codes = {name: contents.get((name, _code_of(store, state, when)), "") for name, state in last.items()}
+        return project_at(store, read.entities, read.queries, when)
     finally:
         store.close()
-    return _project(read, codes)
+
+
+def project_at(
+    store: StateStore, entities: Mapping[str, Entity], queries: Mapping[str, str], when: datetime
+) -> PastProject:
+    """The project with today's `entities` and `queries` at an aware instant. Raises StateStoreDownError."""
+    last = _last_computed(states_at(store.database, when))
+    contents = {(stored.entity, stored.code): stored.content for stored in CodeRegistry(store.database).codes()}
+    codes = {name: contents.get((name, _code_of(store, state, when)), "") for name, state in last.items()}
+    return _project(entities, queries, codes)
 
 
 def _last_computed(states: Iterable[PastState]) -> dict[str, PastState]:
@@ -63,17 +70,14 @@ def _code_of(store: StateStore, state: PastState, when: datetime) -> str:
     return ([code for code in told if code] or [""])[-1]
 
 
-def _project(read: Declarations, codes: Mapping[str, str]) -> PastProject:
-    known = {name: content for name, content in codes.items() if name in read.entities}
+def _project(today: Mapping[str, Entity], queries: Mapping[str, str], codes: Mapping[str, str]) -> PastProject:
+    known = {name: content for name, content in codes.items() if name in today}
     parsed = {name: EntityCode.of_json(content) for name, content in known.items() if content}
-    entities = {
-        name: _entity_then(read.entities[name], parsed[name]) if name in parsed else read.entities[name]
-        for name in known
-    }
+    entities = {name: _entity_then(today[name], parsed[name]) if name in parsed else today[name] for name in known}
     needed = {dependency.entity for entity in entities.values() for dependency in _dependencies(entity)}
-    entities |= {name: read.entities[name] for name in needed if name in read.entities and name not in entities}
-    queries = {name: parsed[name].query if name in parsed else read.queries.get(name, "") for name in known}
-    return PastProject(entities, {name: query for name, query in queries.items() if query})
+    entities |= {name: today[name] for name in needed if name in today and name not in entities}
+    then = {name: parsed[name].query if name in parsed else queries.get(name, "") for name in known}
+    return PastProject(entities, {name: query for name, query in then.items() if query})
 
 
 def _dependencies(entity: Entity) -> Iterable[Dependency]:
