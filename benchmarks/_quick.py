@@ -23,6 +23,7 @@ QUICK: Final[Mapping[str, Sequence[str]]] = {
     "catalog": ("--scale", "0.001"),
     "cluster": ("--scale", "0.01", "--rounds", "1", "--files", "8"),
     "completeness": ("--tables", "3", "--days", "2", "--plants", "40"),
+    "console": ("--scale", "0.005"),
     "crawl": ("--waiters", "500", "--tables", "25"),
     "flood": ("--rounds", "1", "--reports", "10"),
     "graph": ("--scale", "0.01"),

@@ -160,7 +160,7 @@ def _state(status: SliceStatus) -> str:
     return "flawed" if status.is_flawed and not is_over else status.run_state.value
 
 
-class _Group(NamedTuple):
+class _StateGroup(NamedTuple):
     """The properties that decide the letter of a slice without any event; `node` is one of the group."""
 
     grid: Grid | None
@@ -176,7 +176,7 @@ class _Places:
     def __init__(self, edges: DeclaredEdges) -> None:
         self.numbers: dict[object, int] = {}
         self.group_of: list[int] = []
-        self.groups: list[_Group] = []
+        self.groups: list[_StateGroup] = []
         self._parted: list[tuple[int, int]] = []
         groups: dict[object, int] = {}
         for name in topological_order(edges.adjacency):
@@ -184,7 +184,7 @@ class _Places:
             self._parted.append((len(self.group_of), len(self.group_of) + len(node.subs)))
             for sub in node.subs:
                 self.numbers[(name, sub_text(sub)) if sub else name] = len(self.group_of)
-                group = _Group(
+                group = _StateGroup(
                     node.grid_of(sub), node.existing_of(sub), node.entity.ready_by, node.entity.time_zone, node
                 )
                 number = groups.setdefault(group[:-1], len(self.groups))
@@ -214,7 +214,7 @@ class _Day:
     def __init__(self, day: str, now: datetime) -> None:
         self._day, self._now = day, now
 
-    def moment(self, group: _Group) -> _Moment:
+    def moment(self, group: _StateGroup) -> _Moment:
         """The slice that contains the end of the day on the group's clock. Raises ParseError."""
         grid = group.grid
         if grid is None:

@@ -25,7 +25,7 @@ _GAP: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class GraphLayout:
     """Names in the order of computation, with their column and row, and the edges by these numbers."""
 
     names: tuple[str, ...]
@@ -35,7 +35,7 @@ class Layout:
     down: Sequence[int]
 
 
-def layered_layout(edges: DeclaredEdges) -> Layout:
+def layered_layout(edges: DeclaredEdges) -> GraphLayout:
     """The layout of all entities; each pair of entities has one edge, and no entity has one to itself."""
     names = topological_order(edges.adjacency)
     number = {name: at for at, name in enumerate(names)}
@@ -47,7 +47,7 @@ def layered_layout(edges: DeclaredEdges) -> Layout:
     layers = _layers(upstream)
     _order(layers, upstream, downstream)
     columns, rows = _places(layers, len(names))
-    return Layout(
+    return GraphLayout(
         names,
         columns,
         rows,

@@ -38,8 +38,8 @@ def neighbourhood(graph: DependencyGraph, name: str, up: int, down: int) -> set[
 def between(graph: DependencyGraph, up: str, down: str) -> set[str]:
     """The entities on all ways from `up` down to `down`, both included; empty if there is none."""
     steps = len(graph)
-    found = _reach(graph, up, steps, upwards=False) & _reach(graph, down, steps, upwards=True)
-    return found if up in found else set()
+    on_ways = _reach(graph, up, steps, upwards=False) & _reach(graph, down, steps, upwards=True)
+    return on_ways if up in on_ways else set()
 
 
 def tagged_entities(graph: DependencyGraph, tags: Mapping[str, str], layers: Iterable[str]) -> set[str]:

@@ -12,7 +12,7 @@ const COLOURS: Record<string, string> = {
 type Place = { x: number; y: number; kx: number; ky: number };
 type Shown = { model: GraphModel; matching: Uint8Array; states: string; chosen: ReadonlySet<number> };
 
-export function WholeGraph(props: Shown & { select: (at: number) => void }) {
+export function WholeGraph(props: Shown & { day: string; select: (at: number) => void }) {
   const box = useRef<HTMLDivElement>(null);
   const painter = useRef<Painter | null>(null);
   useEffect(() => {
@@ -21,7 +21,7 @@ export function WholeGraph(props: Shown & { select: (at: number) => void }) {
   }, []);
   useEffect(() => painter.current?.show(props), [props.model, props.matching, props.states, props.chosen]);
   return (
-    <div class="whole card" ref={box} tabIndex={0} role="application" aria-label="The whole graph. Arrow keys move it, plus and minus zoom, 0 shows all. The filter finds an entity by its name.">
+    <div class="whole card" data-day={props.day} ref={box} tabIndex={0} role="application" aria-label="The whole graph. Arrow keys move it, plus and minus zoom, 0 shows all. The filter finds an entity by its name.">
       <canvas class="edges" />
       <canvas class="nodes" />
       <span class="moves">

@@ -78,7 +78,7 @@ export function GraphPage(props: { view: View; refused: () => void; onChanges: (
       <Times view={view} zoneDay={states?.at ?? ""} />
       {!model || !matching ? !error && <Loading what="the graph" /> : model.count === 0 ? <p class="empty">{view.asOf ? "No entity had been computed by then." : "The project has no entities."}</p> : (
         <div class="with-panel">
-          {view.whole ? <WholeGraph key={view.asOf} model={model} matching={matching} states={shown.states} chosen={chosen} select={select} /> : <GroupedGraph {...shown} model={model} by={view.by} matching={matching} open={open} chosen={chosen} toggle={toggle} select={select} />}
+          {view.whole ? <WholeGraph key={view.asOf} day={states?.at ?? ""} model={model} matching={matching} states={shown.states} chosen={chosen} select={select} /> : <GroupedGraph {...shown} model={model} by={view.by} matching={matching} open={open} chosen={chosen} toggle={toggle} select={select} />}
           {view.entity && <Panel view={view} model={model} state={shown.letters[shown.states[model.number.get(view.entity) ?? -1] ?? ""] ?? ""} day={states?.at ?? ""} way={view.to ? way : null} refused={refused} />}
         </div>
       )}
