@@ -48,7 +48,7 @@ REQUESTS: Final[dict[tuple[str, str], AccessScope | None]] = {
     ("POST", "/v1/backfills"): AccessScope.OPERATE,
     **{
         ("POST", f"/v1/backfills/1/{action}"): AccessScope.OPERATE
-        for action in ("approve", "pause", "resume", "cancel")
+        for action in ("approve", "pause", "resume", "cancel", "decide")
     },
 }
 NO_STREAM: Final = {"Last-Event-ID": "none"}
