@@ -211,6 +211,18 @@ def test_a_commit_that_breaks_off_is_named_and_other_tables_are_looked_at(tmp_pa
     assert (again.troubles, lake.open_detector().troubles) == ({}, {})
 
 
+def test_a_table_whose_first_writer_is_at_work_is_no_trouble(tmp_path: Path) -> None:
+    lake = Lake(tmp_path)
+    (lake_folder(lake.path) / "_delta_log" / "_staged_commits").mkdir(parents=True)
+    (lake_folder(lake.path) / "part-0.parquet").write_bytes(b"PAR1")
+    (lake_folder(lake.path) / "_delta_log" / ".0.json.tmp").write_text("{}")
+    assert lake.detector.poll().troubles == ()
+    lake.write(FIRST, [1])
+    assert lake.detector.poll().troubles == ()
+    log_file(lake, 0).unlink()
+    assert "found no commit" in dict(lake.detector.poll().troubles)["sales"]
+
+
 def put_back(lake: Lake, copy: Path) -> None:
     shutil.rmtree(lake_folder(lake.path))
     shutil.copytree(copy, lake_folder(lake.path))

@@ -25,11 +25,15 @@ _SECONDS: Final = 60.0
 
 @dataclass
 class StandaloneCluster:
-    """`master` is its address; `workers` are the processes of its workers, which begin with `environment` as well."""
+    """`master` is its address, `pages` that of its web pages.
+
+    `workers` are the processes of its workers, which begin with `environment` as well.
+    """
 
     folder: Path
     environment: Mapping[str, str]
     master: str = ""
+    pages: str = ""
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
     _processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
@@ -49,6 +53,7 @@ class StandaloneCluster:
     def _begin(self, workers: int) -> None:
         log = self._start("master", "master.Master", "--host", _HOST, "--port", "0")
         self.master = _said(log, r"Starting Spark master at (spark://\S+)")
+        self.pages = _said(log, r"Bound MasterWebUI to \S+, and started at (http://\S+)")
         for number in range(workers):
             self.workers.append(self._worker(number))
 

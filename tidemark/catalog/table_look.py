@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from tidemark.catalog.notes import SchemaNote, TableNote, TableUpdate
 from tidemark.catalog.partition_contents import PartitionContents, by_partition
 from tidemark.delta.own_commit import is_own
-from tidemark.delta.table_changes import LogPosition, changes_after, has_log, position_at
+from tidemark.delta.table_changes import LogPosition, changes_after, has_commits, has_log, position_at
 from tidemark.dependency_model.slice import STATIC_KEY, Slice
 from tidemark.dependency_model.time.partition_columns import partition_columns
 from tidemark.strict_json import json_text
@@ -46,6 +46,8 @@ def look_at(table: LookedTable, note: TableNote | None, notes: CatalogNotes) -> 
     """The news of a table; None without news. Raises UnreadableLogError and TableFeatureError."""
     if not has_log(table.path):
         return None if note is None or note.position == NO_LOG else _deleted(table, note, notes)
+    if note is None and not has_commits(table.path):
+        return None  # its first writer is at work
     seen = note.position if note is not None and note.position != NO_LOG else None
     changes = changes_after(table.path, seen)
     look = _Look(table, notes, note or TableNote(LogPosition(-1, "")), is_anew=changes.is_anew)

@@ -82,6 +82,12 @@ def has_log(path: TableLocation) -> bool:
     return stored_files(path).has_files(LOG)
 
 
+def has_commits(path: TableLocation) -> bool:
+    """Whether a log has its first commit. A writer makes the folder before it."""
+    files = LogFiles.of(path)
+    return bool(files.commits or files.checkpoints)
+
+
 def changes_after(path: TableLocation, seen: LogPosition | None) -> TableChanges:
     """The commits after `seen`, oldest first. Reading them raises UnreadableLogError and TableFeatureError."""
     if seen is None or position_at(path, seen.version) != seen:
