@@ -20,6 +20,7 @@ from pyspark.errors import PySparkException
 
 from tests.compute.test_quality_rules import Around
 from tests.dependency_model.world import entity
+from tests.seeds import chunks
 from tidemark.compute.outside_frames import of_arrow
 from tidemark.compute.quality_checks import audit
 from tidemark.compute.rule_measures import measure
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 AT_ONCE, MANY, CHUNK = 125, 2_000, 500
+"""Tables at once, in all and in one test."""
 FIRST: Final = date(2026, 3, 20)
 ZONES: Final = ("UTC", "Europe/Paris", "America/New_York", "Asia/Shanghai", "Australia/Lord_Howe")
 AT: Final = datetime(2026, 3, 29, 1, 30, tzinfo=UTC)
@@ -278,11 +280,9 @@ def test_the_newest_of_texts_is_the_newest_time(spark: SparkSession) -> None:
     assert row.newest.astimezone(UTC) == datetime(2026, 3, 29, 23, 30, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
-    ("first", "tables"),
-    [pytest.param(first, CHUNK, marks=pytest.mark.long) for first in range(0, MANY, CHUNK)],
-)
-def test_every_rule_is_its_query(spark: SparkSession, first: int, tables: int) -> None:
-    rounds = range(first, first + tables, AT_ONCE)
+@pytest.mark.long
+@pytest.mark.parametrize("first", chunks(0, CHUNK, MANY))
+def test_every_rule_is_its_query(spark: SparkSession, first: int) -> None:
+    rounds = range(first, first + CHUNK, AT_ONCE)
     broken = sum(rules_mean_what_sql_says(spark, seed, AT_ONCE) for seed in rounds)
-    assert broken > tables
+    assert broken > CHUNK

@@ -23,6 +23,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from tests.crawl.source_world import look
 from tests.dependency_model.world import entity
+from tests.seeds import chunks
 from tidemark.compute.outside_frames import frame_of, of_arrow
 from tidemark.compute.rule_measures import measure
 from tidemark.crawl.errors import ProbeError
@@ -310,7 +311,7 @@ def files_are_one_thing_to_all(spark: SparkSession, place: Path, seed: int) -> N
 
 @pytest.mark.parametrize(
     ("first", "count"),
-    [(0, FEW), *(pytest.param(first, CHUNK, marks=pytest.mark.long) for first in range(0, MANY, CHUNK))],
+    [(0, FEW), *(pytest.param(first, CHUNK, marks=pytest.mark.long) for first in chunks(0, CHUNK, MANY))],
 )
 def test_five_writers(spark: SparkSession, tmp_path: Path, first: int, count: int) -> None:
     with ThreadPoolExecutor(2) as pool:

@@ -17,6 +17,7 @@ from pyspark.sql.types import ArrayType, IntegerType, NullType, StructField, Str
 
 from tests.delta.internals.merged_schemas import by_delta
 from tests.delta.random_schemas import later_struct, random_struct
+from tests.seeds import chunks
 from tidemark.delta.delta_rs_table import current_version, read_table
 from tidemark.delta.replace_partition import replace_partition
 from tidemark.delta.schema_evolution import FORBIDDEN, grown_schema, is_same, leaf_types
@@ -183,7 +184,8 @@ def later_slice_is_judged_as_delta_does(spark: SparkSession, folder: Path, seed:
     return merged is not None
 
 
-@pytest.mark.parametrize("first", [pytest.param(first, marks=pytest.mark.long) for first in range(0, MANY, CHUNK)])
+@pytest.mark.long
+@pytest.mark.parametrize("first", chunks(0, CHUNK, MANY))
 def test_delta_accepts_appends_with_the_merged_schema(spark: SparkSession, tmp_path: Path, first: int) -> None:
     """Tables written by Spark, then another slice."""
     with ThreadPoolExecutor(3) as pool:
