@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
@@ -252,3 +253,13 @@ def test_every_writer_says_the_same_of_random_rows(tmp_path: Path, tables: int) 
         counted = [int(count or 0) for _, count in sight.measured]
         assert counted == expected(table, are_texts=writer is by_csv), (seed, writer.__name__)
         assert sight.rows == count
+
+
+@pytest.mark.parametrize("zone", ["Asia/Kolkata", "America/New_York"])
+@pytest.mark.parametrize("end", [datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)])
+def test_times_at_the_ends_of_the_calendar_are_newest_values(day: Path, zone: str, end: datetime) -> None:
+    columns = {"wall": pa.array([end.replace(tzinfo=None)]), "at": pa.array([end]), "on": pa.array([end.date()])}
+    pq.write_table(pa.table(columns), day / "a.parquet")
+    rules = "".join(f"- freshness: {{column: {name}, within: 1h}}\n" for name in columns)
+    sight = look(f"files: {{path: '{day.parent}/{{key}}'}}", DAY, more=f"quality:\n{rules}", zone=zone)
+    assert [value is not None and value < 0 for _, value in sight.measured] == [end.year == 9999] * 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from threading import Timer
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import duckdb
 import pyarrow as pa
@@ -13,12 +13,21 @@ from deltalake.exceptions import DeltaError
 
 from tidemark.crawl.errors import ProbeError
 from tidemark.crawl.outside_rows import OutsideRows
-from tidemark.crawl.rule_query import Figure, SourceRows, columns_of, condition, figures_of, measured, quote_name
+from tidemark.crawl.rule_query import (
+    Figure,
+    SourceRows,
+    columns_of,
+    condition,
+    figures_of,
+    measured,
+    quote_name,
+    within_calendar,
+)
 from tidemark.dependency_model.entity.quality_rules import Freshness
 from tidemark.dependency_model.time.zone import zone_info
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from datetime import date
 
     import pyarrow.dataset as ds
@@ -26,15 +35,25 @@ if TYPE_CHECKING:
 
     from tidemark.crawl.folders import Folder
     from tidemark.crawl.json_lines import JsonLines
+    from tidemark.crawl.outside_rows import FileByFile
     from tidemark.crawl.probed_slice import ProbeContext, ProbedSlice
     from tidemark.delta.rows_without_spark import QueriedRows
     from tidemark.dependency_model.arrival.sighting import Sight
+
+    ArrowRows: TypeAlias = ds.Dataset | JsonLines | FileByFile | QueriedRows
 
 
 DUCKDB: Final = "duckdb"
 _RELATION: Final = "slice_of_table"
 _WHOLE_HOURS: Final = re.compile(r"UTC([+-])(\d{1,2})(?::00)?")
 _CONFINED: Final[dict[str, str | bool | int | float | list[str]]] = {"threads": "2", "memory_limit": "1GB"}
+
+_MARKS: Final[Mapping[str, tuple[Callable[[pa.DataType], bool], ...]]] = {
+    "?": (pa.types.is_temporal, pa.types.is_boolean),
+    "encode(?)": (pa.types.is_binary,),
+    "CAST(? AS DOUBLE)": (pa.types.is_floating,),
+}
+"""Bound texts, for comparison with columns: DuckDB gives a plain mark the type of the column."""
 
 Measured = dict[str, float | None]
 
@@ -63,7 +82,7 @@ class TimeSpan(NamedTuple):
 
 
 def measure(
-    rows: ds.Dataset | JsonLines | QueriedRows,
+    rows: ArrowRows,
     columns: pa.Schema,
     partition: Mapping[str, object],
     probed: ProbedSlice,
@@ -74,8 +93,7 @@ def measure(
 
     `columns` are those of the rows. Raises ProbeError.
     """
-    texts = frozenset(field.name.lower() for field in columns if pa.types.is_string(field.type))
-    mine = _rows_of_slice(partition, span, texts)
+    mine = _rows_of_slice(partition, span, columns)
     _require_columns(columns, columns_of(probed.rules) | partition.keys())
     figures = figures_of(probed.rules, mine)
     query, values = mine.query(list(figures.values()))
@@ -84,7 +102,7 @@ def measure(
 
 
 def count_and_content(
-    rows: ds.Dataset | JsonLines | QueriedRows,
+    rows: ArrowRows,
     partition: Mapping[str, object],
     span: TimeSpan,
     probed: ProbedSlice,
@@ -92,29 +110,32 @@ def count_and_content(
 ) -> tuple[int, str]:
     """The number of rows, and a text that changes whenever they do. Raises ProbeError."""
     content = Figure(f"sum(md5_number_lower(CAST({_RELATION} AS VARCHAR)))")
-    query, values = _rows_of_slice(partition, span, frozenset()).query([Figure("count(*)"), content])
+    query, values = _rows_of_slice(partition, span, pa.schema([])).query([Figure("count(*)"), content])
     count, total = _answer(rows, query, values, probed.time_zone, seconds)
     return int(count), f"{count} {total or 0}"
 
 
-def _rows_of_slice(partition: Mapping[str, object], span: TimeSpan | None, texts: frozenset[str]) -> SourceRows:
+def _rows_of_slice(partition: Mapping[str, object], span: TimeSpan | None, columns: pa.Schema) -> SourceRows:
     bound: list[tuple[str, object]] = [("1 = ?", 1)]
     bound += [(condition(name, "=", DUCKDB), value) for name, value in partition.items()]
     if span is not None:
         bound += [(condition(span.column, sign, DUCKDB), end) for sign, end in ((">=", span.start), ("<", span.end))]
     where, values = " AND ".join(text for text, _ in bound), tuple(value for _, value in bound)
-    return SourceRows(DUCKDB, _RELATION, where, values, texts)
+    kinds = {field.name.lower(): field.type for field in columns}
+    texts = frozenset(name for name, kind in kinds.items() if pa.types.is_string(kind))
+    marks = {
+        name: mark for name, kind in kinds.items() for mark in _MARKS if any(is_kind(kind) for is_kind in _MARKS[mark])
+    }
+    return SourceRows(DUCKDB, _RELATION, where, values, texts, marks)
 
 
-def newest_value(rows: ds.Dataset | JsonLines | QueriedRows, column: str, probed: ProbedSlice, seconds: int) -> object:
+def newest_value(rows: ArrowRows, column: str, probed: ProbedSlice, seconds: int) -> object:
     """The greatest value of a column over all rows; None without one. Raises ProbeError."""
-    query = f"SELECT max({quote_name(column, DUCKDB)}) FROM {_RELATION}"  # noqa: S608 - a quoted name
+    query = f"SELECT {within_calendar(f'max({quote_name(column, DUCKDB)})')} FROM {_RELATION}"  # noqa: S608 - a quoted name
     return next(iter(_answer(rows, query, (), probed.time_zone, seconds)), None)
 
 
-def _answer(
-    rows: ds.Dataset | JsonLines | QueriedRows, query: str, values: Sequence[object], time_zone: str, seconds: int
-) -> Sequence[Any]:
+def _answer(rows: ArrowRows, query: str, values: Sequence[object], time_zone: str, seconds: int) -> Sequence[Any]:
     """The first row of a query's result, on the clock of a zone."""
     try:
         with duckdb.connect(config=_CONFINED) as session:

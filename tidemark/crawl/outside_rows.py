@@ -14,11 +14,13 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Final, Literal
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import csv
 from pyarrow import parquet as pq
 
 from tidemark.crawl.errors import ProbeError
 from tidemark.crawl.json_lines import JsonLines
+from tidemark.crawl.orc_files import Moved, orc_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -47,6 +49,7 @@ class OutsideRows:
         self.form = _form_of(files)
         self._folder = folder
         self.paths = [str(info.path) for info in files if info.size]
+        self._local: Moved = {}
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -54,12 +57,13 @@ class OutsideRows:
         return _with_own_names(self.arrow.schema) if self.paths else pa.schema([])
 
     @cached_property
-    def arrow(self) -> ds.Dataset | JsonLines:
+    def arrow(self) -> ds.Dataset | JsonLines | FileByFile:
         """The rows for a reader of Arrow. Raises ProbeError for an unreadable file, with its name."""
         if self.form == "json":
             return JsonLines(self._folder, self.paths)
         try:
-            return self._dataset(self.paths, pa.unify_schemas(list(self.alike), promote_options="permissive"))
+            columns = pa.unify_schemas(list(self.alike), promote_options="permissive")
+            return FileByFile(self, columns) if self._local else self._dataset(self.paths, columns)
         except (pa.ArrowException, OSError, ValueError) as error:
             raise ProbeError.of_rows(error) from error
 
@@ -84,13 +88,25 @@ class OutsideRows:
 
     def _read(self, path: str) -> pa.Table:
         try:
-            return self._dataset([path], self.schema).to_table()
+            return self.scanner(path, self.schema).to_table()
         except (pa.ArrowException, OSError, ValueError) as error:
             raise ProbeError.of_rows(error, path) from error
+
+    def scanner(self, path: str, columns: pa.Schema) -> ds.Scanner:
+        """A scan of one file with these columns. Raises what Arrow raises."""
+        zone, moved = self._local.get(path, ("UTC", frozenset()))
+        stored = [field.with_type(pa.timestamp("us")) if field.name in moved else field for field in columns]
+        values = {
+            field.name: _instant(field, zone) if field.name in moved else pc.field(field.name) for field in stored
+        }
+        return self._dataset([path], pa.schema(stored)).scanner(columns=values)
 
     def _columns_of(self, path: str) -> pa.Schema:
         try:
             columns = self._dataset([path], None).schema
+            if self.form == "orc":
+                columns, moved = orc_columns(path, self._folder, columns)
+                self._local.update(moved)
             instants = _instants(path, self._folder) if self.form == "parquet" else set()
         except (pa.ArrowException, OSError, ValueError) as error:
             raise ProbeError.of_rows(error, path) from error
@@ -124,6 +140,28 @@ class OutsideRows:
             return self.arrow.count_rows() if self.paths else 0
         except (pa.ArrowException, OSError, ValueError) as error:
             raise ProbeError.of_rows(error) from error
+
+
+class FileByFile:
+    """The rows of files of which each has a clock, for a reader of Arrow streams such as DuckDB."""
+
+    def __init__(self, rows: OutsideRows, columns: pa.Schema) -> None:
+        self.schema, self._rows = columns, rows
+
+    def count_rows(self) -> int:
+        return sum(scanner.count_rows() for scanner in self._scanners())
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        batches = (batch for scanner in self._scanners() for batch in scanner.to_batches())
+        return pa.RecordBatchReader.from_batches(self.schema, batches).__arrow_c_stream__(requested_schema)
+
+    def _scanners(self) -> Iterator[ds.Scanner]:
+        return (self._rows.scanner(path, self.schema) for path in self._rows.paths)
+
+
+def _instant(column: pa.Field, zone: str) -> ds.Expression:
+    """A column of local times as instants. A time that the clock has twice, or never, is an error of Arrow."""
+    return pc.assume_timezone(pc.field(column.name), zone).cast(pa.timestamp("us", "UTC"))
 
 
 def _require_quotes(text: io.TextIOWrapper, path: str) -> None:

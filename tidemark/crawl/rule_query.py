@@ -6,7 +6,7 @@ letter under any collation, and numbers by value, so that 10 equals 10.00 and 0.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -44,7 +44,8 @@ class Figure(NamedTuple):
 class SourceRows:
     """The rows of one slice: `table` and `where` in the dialect's SQL, with the values bound in `where`.
 
-    `texts` are columns that are known to have texts, in lower case: numbers and times are parsed from them.
+    `texts` are columns that are known to have texts, in lower case: numbers and times are parsed from them. `marks`
+    are those of bound texts for columns of other types, such as times, which are compared in these types.
     """
 
     dialect: str
@@ -52,6 +53,7 @@ class SourceRows:
     where: str
     values: tuple[object, ...]
     texts: frozenset[str] = frozenset()
+    marks: Mapping[str, str] = field(default_factory=dict)
 
     def query(self, figures: Sequence[Figure]) -> tuple[str, tuple[object, ...]]:
         """A query for one row of these figures, with its bound values."""
@@ -102,7 +104,7 @@ def _figure(rule: QualityRule, rows: SourceRows) -> Figure | None:
         case NotNull(columns=columns):
             return _breaking(" OR ".join(f"{quote_name(column, rows.dialect)} IS NULL" for column in columns))
         case AcceptedValues(column=column, values=values):
-            return _outside(column, values, rows.dialect)
+            return _outside(column, values, rows)
         case WithinRange(column=column, min=low, max=high):
             return _out_of_range(
                 column, [(sign, end) for sign, end in (("<", low), (">", high)) if end is not None], rows
@@ -112,8 +114,15 @@ def _figure(rule: QualityRule, rows: SourceRows) -> Figure | None:
             groups = f"SELECT count(*) AS n FROM {rows.table} WHERE {rows.where} GROUP BY {keys}"  # noqa: S608 - every name is quoted
             return Figure(f"(SELECT coalesce(sum(n - 1), 0) FROM ({groups}) AS g)", rows.values)  # noqa: S608 - every name is quoted
         case Freshness(column=column):
-            return Figure(f"max({_value(column, rows, 'TIMESTAMPTZ')})")
+            newest = f"max({_value(column, rows, 'TIMESTAMPTZ')})"
+            return Figure(within_calendar(newest) if rows.dialect == "duckdb" else newest)
     return None
+
+
+def within_calendar(time: str) -> str:
+    """A time for Python, whose calendar ends with the year 9999, also on the clock of any zone."""
+    first, last = "'0001-01-03'", "'9999-12-29'"
+    return f"CASE WHEN {time} > {last} THEN {last} WHEN {time} < {first} THEN {first} ELSE {time} END"
 
 
 def _columns(rule: QualityRule) -> tuple[str, ...]:
@@ -136,8 +145,9 @@ def _value(column: str, rows: SourceRows, kind: str) -> str:
     return f"CAST({name} AS {kind})" if column.lower() in rows.texts else name
 
 
-def _outside(column: str, values: Sequence[Accepted], dialect: str) -> Figure:
-    """The number of rows with another value: compared as text, and numbers also by value."""
+def _outside(column: str, values: Sequence[Accepted], rows: SourceRows) -> Figure:
+    """The number of rows with another value: compared as text, numbers also by value, and times by time."""
+    dialect, own = rows.dialect, rows.marks.get(column.lower())
     mark, is_text = bound_mark(dialect), any(isinstance(value, str) for value in values)
     if dialect == "sqlite":
         marks = ", ".join([mark] * len(values))
@@ -146,6 +156,8 @@ def _outside(column: str, values: Sequence[Accepted], dialect: str) -> Figure:
     text = _text_of(column, dialect)
     condition = f"{text} NOT IN ({', '.join([mark] * len(values))})"
     numbers = () if is_text else tuple(float(value) for value in values if not isinstance(value, bool))
+    if own is not None and not numbers:
+        condition = f"{quote_name(column, dialect)} NOT IN ({', '.join([own] * len(values))})"
     if numbers:
         number = _number_of(text, dialect)
         condition += f" AND coalesce({number} NOT IN ({', '.join([mark] * len(numbers))}), TRUE)"
@@ -154,7 +166,8 @@ def _outside(column: str, values: Sequence[Accepted], dialect: str) -> Figure:
 
 def _out_of_range(column: str, ends: Sequence[tuple[str, Bound]], rows: SourceRows) -> Figure:
     """The number of rows outside of these bounds: by letters if the bounds are texts, else by value."""
-    name, mark, dialect = quote_name(column, rows.dialect), bound_mark(rows.dialect), rows.dialect
+    name, dialect = quote_name(column, rows.dialect), rows.dialect
+    mark = rows.marks.get(column.lower(), bound_mark(dialect))
 
     def outside(value: str, bound: str = mark) -> str:
         return " OR ".join(f"{value} {sign} {bound}" for sign, _ in ends)
