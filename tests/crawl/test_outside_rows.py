@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from decimal import Decimal
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
@@ -163,7 +164,26 @@ def test_partitions_are_found_by_their_values_in_the_log(tmp_path: Path) -> None
         partition = f"{{day: '{{key}}', region: {region}, paid: '{paid}'}}"
         return look(f"delta: {{table: '{tmp_path}/t', partition: {partition}}}", DAY).is_there
 
-    assert [seen("None", "true"), seen("None", "false"), seen("'null'", "true")] == [False, True, False]
+    assert [seen("None", "true"), seen("None", "FALSE"), seen("'null'", "true")] == [False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "text"),
+    [
+        (Decimal("1.50"), pa.decimal128(9, 2), "1.5"),
+        (1.0, pa.float64(), "1"),
+        (float("nan"), pa.float64(), "NaN"),
+        (datetime(2026, 3, 29, 1, 30), pa.timestamp("us"), "2026-03-29T01:30:00"),  # noqa: DTZ001 - a wall clock
+    ],
+)
+def test_partitions_of_numbers_and_times_are_found_by_value(tmp_path: Path, value: Any, kind: Any, text: str) -> None:
+    rows = {"day": [DAY], "part": pa.array([value], kind), "id": [1]}
+    write_deltalake(str(tmp_path / "t"), pa.table(rows), partition_by=["day", "part"])
+
+    def seen(part: str) -> bool:
+        return look(f"delta: {{table: '{tmp_path}/t', partition: {{day: '{{key}}', part: '{part}'}}}}", DAY).is_there
+
+    assert [seen(text), seen("7"), seen("x")] == [True, False, False]
 
 
 VALUES: Final[dict[str, list[Any]]] = {

@@ -21,7 +21,6 @@ from tidemark.crawl.rule_query import (
     figures_of,
     measured,
     quote_name,
-    within_calendar,
 )
 from tidemark.dependency_model.entity.quality_rules import Freshness
 from tidemark.dependency_model.time.zone import zone_info
@@ -126,12 +125,15 @@ def _rows_of_slice(partition: Mapping[str, object], span: TimeSpan | None, colum
     marks = {
         name: mark for name, kind in kinds.items() for mark in _MARKS if any(is_kind(kind) for is_kind in _MARKS[mark])
     }
-    return SourceRows(DUCKDB, _RELATION, where, values, texts, marks)
+    instants = frozenset(
+        name for name, kind in kinds.items() if pa.types.is_timestamp(kind) and kind.tz and kind.unit != "ns"
+    )
+    return SourceRows(DUCKDB, _RELATION, where, values, texts, marks, instants)
 
 
 def newest_value(rows: ArrowRows, column: str, probed: ProbedSlice, seconds: int) -> object:
     """The greatest value of a column over all rows; None without one. Raises ProbeError."""
-    query = f"SELECT {within_calendar(f'max({quote_name(column, DUCKDB)})')} FROM {_RELATION}"  # noqa: S608 - a quoted name
+    query = f"SELECT max({quote_name(column, DUCKDB)}) FROM {_RELATION}"  # noqa: S608 - a quoted name
     return next(iter(_answer(rows, query, (), probed.time_zone, seconds)), None)
 
 

@@ -46,6 +46,7 @@ class SourceRows:
 
     `texts` are columns that are known to have texts, in lower case: numbers and times are parsed from them. `marks`
     are those of bound texts for columns of other types, such as times, which are compared in these types.
+    `instants` are those of all years.
     """
 
     dialect: str
@@ -54,6 +55,7 @@ class SourceRows:
     values: tuple[object, ...]
     texts: frozenset[str] = frozenset()
     marks: Mapping[str, str] = field(default_factory=dict)
+    instants: frozenset[str] = frozenset()
 
     def query(self, figures: Sequence[Figure]) -> tuple[str, tuple[object, ...]]:
         """A query for one row of these figures, with its bound values."""
@@ -115,11 +117,11 @@ def _figure(rule: QualityRule, rows: SourceRows) -> Figure | None:
             return Figure(f"(SELECT coalesce(sum(n - 1), 0) FROM ({groups}) AS g)", rows.values)  # noqa: S608 - every name is quoted
         case Freshness(column=column):
             newest = f"max({_value(column, rows, 'TIMESTAMPTZ')})"
-            return Figure(within_calendar(newest) if rows.dialect == "duckdb" else newest)
+            return Figure(_within_calendar(newest) if column.lower() in rows.instants | rows.texts else newest)
     return None
 
 
-def within_calendar(time: str) -> str:
+def _within_calendar(time: str) -> str:
     """A time for Python, whose calendar ends with the year 9999, also on the clock of any zone."""
     first, last = "'0001-01-03'", "'9999-12-29'"
     return f"CASE WHEN {time} > {last} THEN {last} WHEN {time} < {first} THEN {first} ELSE {time} END"

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.arrival.sighting import Sight
 
 _EPOCH: Final = datetime(1970, 1, 1)  # noqa: DTZ001 - a wall clock
+_FIRST: Final = datetime.min.replace(tzinfo=UTC) - _EPOCH.replace(tzinfo=UTC)
+_LAST: Final = datetime.max.replace(tzinfo=UTC) - _EPOCH.replace(tzinfo=UTC)
+"""The ends of Python's calendar, which other zones pass."""
 AHEAD: Final = timedelta(minutes=5)
 """A watermark further ahead of our clock is not trusted: one wrong row would complete every future slice."""
 
@@ -59,7 +62,8 @@ def instant_on(zone: Zone, local: datetime) -> datetime:
     """
     shown = (local - _EPOCH) // timedelta(microseconds=1)
     seconds, micros = divmod(shown, 1_000_000)
-    return _EPOCH.replace(tzinfo=UTC) + timedelta(seconds=seconds - zone.offset_before(seconds), microseconds=micros)
+    at = timedelta(seconds=seconds - zone.offset_before(seconds), microseconds=micros)
+    return _EPOCH.replace(tzinfo=UTC) + min(max(at, _FIRST), _LAST)
 
 
 def _read(text: str) -> datetime:

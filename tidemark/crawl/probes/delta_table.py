@@ -5,8 +5,10 @@ without Spark, and with a scan only for rules about columns.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
-from datetime import date
+from datetime import date, datetime
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
@@ -150,12 +152,21 @@ def _is_partition(name: str) -> bool:
 
 
 def _is(value: object, text: str) -> bool:
-    """Whole numbers are equal with any leading zeros: hour 3 equals `03`. No text equals NULL."""
-    if isinstance(value, bool):
-        return text == str(value).lower()
-    if isinstance(value, int):
-        return text.lstrip("-").isdecimal() and int(text) == value
+    """Compares a value of the log with a text as Spark's CAST reads it: `03` is 3, `1.5` is 1.50. No text is NULL."""
+    match value:
+        case bool():
+            return text.lower() == str(value).lower()
+        case int():
+            return text.lstrip("-").isdecimal() and int(text) == value
+        case Decimal() | float() | datetime():
+            with suppress(ValueError, ArithmeticError):
+                return _read_as(type(value), text) == value or text.lower() == str(value)
+            return False
     return value is not None and str(value) == text
+
+
+def _read_as(kind: type, text: str) -> object:
+    return datetime.fromisoformat(text) if kind is datetime else kind(text)
 
 
 def _rows(file: Mapping[str, Any], hidden: HiddenRows | None) -> int | None:
