@@ -6,7 +6,7 @@ import json
 import math
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from functools import cache
 from random import Random
@@ -364,6 +364,25 @@ def test_odd_files(spark: SparkSession, tmp_path: Path) -> None:
         folder = Folder.at(str(place))
         rows = OutsideRows(folder, folder.data(folder.files()))
         assert plain_rows(frame_of(spark, rows, folder).toArrow()) == seen_by_probe(rows), place
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ([{"t": pa.array([time(12)])}], "does not read.*t time64"),
+        ([{"t": pa.array([[1.5]], pa.list_(pa.float16()))}], "does not read.*halffloat"),
+        ([{"t": pa.array([Decimal(1)], pa.decimal256(50, 2))}], "does not read.*decimal256"),
+        ([{"t": [1]}, {"t": ["a"]}], "do not fit together.*Field t has incompatible types"),
+    ],
+)
+def test_types_that_spark_lacks_are_refused_with_their_columns(
+    spark: SparkSession, tmp_path: Path, columns: list[dict[str, Any]], message: str
+) -> None:
+    for number, some in enumerate(columns):
+        pq.write_table(pa.table(some), tmp_path / f"{number}.parquet")
+    folder = Folder.at(str(tmp_path))
+    with pytest.raises(ProbeError, match=message):
+        frame_of(spark, OutsideRows(folder, folder.files()), folder)
 
 
 @contextmanager

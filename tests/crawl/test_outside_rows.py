@@ -140,6 +140,13 @@ def test_a_line_that_cannot_be_read_is_named(day: Path, name: str, content: str,
         look(f"files: {{path: '{day.parent}/{{key}}'}}", DAY, more="quality: [{not_null: [id]}]\n")
 
 
+def test_the_zone_of_an_instant_is_a_note_of_its_writer(day: Path) -> None:
+    for number, (unit, zone) in enumerate([("us", "UTC"), ("ms", "Europe/Paris"), ("us", "+08:00")]):
+        at = pa.array([datetime(2026, 3, 29, 1, tzinfo=UTC)], pa.timestamp(unit, zone))
+        pq.write_table(pa.table({"at": at, "all": [[1]]}), day / f"{number}.parquet")
+    assert broken(day.parent, "- accepted_values: {column: at, values: ['2026-03-29T01:00:00Z']}\n") == {}
+
+
 def test_a_dictionary_is_a_note_of_its_writer(day: Path) -> None:
     pd.DataFrame({"x": pd.Categorical(["a", "b"])}).to_parquet(day / "a.parquet")
     pq.write_table(pa.table({"x": pa.array(["a", "b"], pa.large_string())}), day / "b.parquet")

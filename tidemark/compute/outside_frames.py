@@ -13,6 +13,7 @@ import pyarrow as pa
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from tidemark.crawl.errors import ProbeError
+from tidemark.crawl.orc_files import leaves
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS: Final = 5_000_000
 """The most rows that this process reads itself."""
+_DIGITS: Final = 38
 _NO_TEXT: Final = "\ufdd0no text\ufdd0"
 """Code points that no text has. Spark reads this and unquoted empty values as NULL; by its default it would read
 `""` as NULL, too.
@@ -45,11 +47,32 @@ _OPTIONS: Final[Mapping[str, Mapping[str, str]]] = {
 
 def frame_of(session: SparkSession, rows: OutsideRows, folder: Folder) -> DataFrame:
     """The rows of all files. Raises ProbeError for unreadable files, or too many rows for Arrow."""
+    _require_types_of_spark(rows.schema)
     whole = from_arrow_schema(rows.schema)
     if not all(_is_read_by_spark(columns, rows.form) for columns in rows.alike):
         return of_arrow(session, _by_arrow(rows))
     frames = [_of_alike(session, rows.form, columns, paths, folder) for columns, paths in rows.alike.items()]
     return functools.reduce(_union, frames, session.createDataFrame([], whole)).to(whole)
+
+
+def _require_types_of_spark(columns: pa.Schema) -> None:
+    odd = [f"{field.name} {field.type}" for field in columns if any(map(_is_unknown, leaves(field.type)))]
+    if odd:
+        raise ProbeError(
+            "the files have types that Spark does not read",
+            expected="numbers, DECIMALs of up to 38 digits, texts, BINARY, BOOLEAN, dates and times with a date",
+            found=", ".join(odd),
+            hint="write these columns with another type, such as a text",
+        )
+
+
+def _is_unknown(leaf: pa.DataType) -> bool:
+    return (
+        pa.types.is_time(leaf)
+        or pa.types.is_float16(leaf)
+        or pa.types.is_interval(leaf)
+        or (pa.types.is_decimal(leaf) and leaf.precision > _DIGITS)
+    )
 
 
 def of_arrow(session: SparkSession, table: pa.Table) -> DataFrame:

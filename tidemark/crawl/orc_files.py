@@ -53,11 +53,11 @@ def orc_columns(path: str, folder: Folder, columns: pa.Schema) -> tuple[pa.Schem
     Raises ProbeError for dates before 1582-10-15; errors of Arrow pass.
     """
     read = pa.schema([_of_spark(field) for field in columns])
-    if not any(pa.types.is_temporal(leaf) for field in read for leaf in _leaves(field.type)):
+    if not any(pa.types.is_temporal(leaf) for field in read for leaf in leaves(field.type)):
         return read, {}
     zone = _writer_zone(path, folder)
     changed = [field for field, stored in zip(read, columns, strict=True) if field.type != stored.type]
-    moved = [field for field in changed if any(map(_is_instant, _leaves(field.type)))]
+    moved = [field for field in changed if any(map(_is_instant, leaves(field.type)))]
     if not moved or zone in _SAME_AS_UTC:
         return read, {}
     if any(pa.types.is_nested(field.type) for field in moved):
@@ -75,12 +75,13 @@ def _is_instant(leaf: pa.DataType) -> bool:
     return pa.types.is_timestamp(leaf) and leaf.tz is not None
 
 
-def _leaves(kind: pa.DataType) -> Iterator[pa.DataType]:
+def leaves(kind: pa.DataType) -> Iterator[pa.DataType]:
+    """The types of a type's values, which are not made of others."""
     if not pa.types.is_nested(kind):
         yield kind
         return
     for number in range(kind.num_fields):
-        yield from _leaves(kind.field(number).type)
+        yield from leaves(kind.field(number).type)
 
 
 def _writer_zone(path: str, folder: Folder) -> str:

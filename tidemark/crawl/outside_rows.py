@@ -62,7 +62,7 @@ class OutsideRows:
         if self.form == "json":
             return JsonLines(self._folder, self.paths)
         try:
-            columns = pa.unify_schemas(list(self.alike), promote_options="permissive")
+            columns = _of_all(list(self.alike))
             return FileByFile(self, columns) if self._local else self._dataset(self.paths, columns)
         except (pa.ArrowException, OSError, ValueError) as error:
             raise ProbeError.of_rows(error) from error
@@ -140,6 +140,18 @@ class OutsideRows:
             return self.arrow.count_rows() if self.paths else 0
         except (pa.ArrowException, OSError, ValueError) as error:
             raise ProbeError.of_rows(error) from error
+
+
+def _of_all(alike: list[pa.Schema]) -> pa.Schema:
+    """The columns of all files. Raises ProbeError for a column that has no type for all of them."""
+    try:
+        return pa.unify_schemas(alike, promote_options="permissive")
+    except pa.ArrowTypeError as error:
+        raise ProbeError(
+            "the files have a column with types that do not fit together",
+            expected="one type for each column",
+            found=str(error).partition(": ")[2] or None,
+        ) from error
 
 
 class FileByFile:
@@ -259,7 +271,7 @@ _LISTS: Final = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_siz
 def plain_type(kind: pa.DataType, zone: str | None = None) -> pa.DataType:
     """A type in Spark's form: without dictionaries, views, long offsets and unsigned numbers, which only Arrow has.
 
-    Times without a zone get this one.
+    Times without a zone get this one. An instant is in UTC: its zone is a property of the writer.
     """
     if isinstance(kind, (pa.BaseExtensionType, pa.DictionaryType)):
         return plain_type(kind.value_type if pa.types.is_dictionary(kind) else kind.storage_type, zone)
@@ -270,5 +282,5 @@ def plain_type(kind: pa.DataType, zone: str | None = None) -> pa.DataType:
     if pa.types.is_map(kind):
         return pa.map_(plain_type(kind.key_type, zone), plain_type(kind.item_type, zone))
     if pa.types.is_timestamp(kind):
-        return pa.timestamp(kind.unit, kind.tz or zone)
+        return pa.timestamp(kind.unit, "UTC" if kind.tz else zone)
     return next((plain for tests, plain in _SAME if any(is_kind(kind) for is_kind in tests)), kind)
