@@ -67,12 +67,9 @@ def _require_types_of_spark(columns: pa.Schema) -> None:
 
 
 def _is_unknown(leaf: pa.DataType) -> bool:
-    return (
-        pa.types.is_time(leaf)
-        or pa.types.is_float16(leaf)
-        or pa.types.is_interval(leaf)
-        or (pa.types.is_decimal(leaf) and leaf.precision > _DIGITS)
-    )
+    if pa.types.is_decimal(leaf):
+        return int(leaf.precision) > _DIGITS
+    return any(is_kind(leaf) for is_kind in (pa.types.is_time, pa.types.is_float16, pa.types.is_interval))
 
 
 def of_arrow(session: SparkSession, table: pa.Table) -> DataFrame:
