@@ -16,6 +16,7 @@ from tests.backup.depot import NOW, TABLE, Depot
 from tidemark.backup.errors import BackupDisturbedError, BackupPlaceError, BackupSourceError
 from tidemark.backup.make_backup import BackupSource, make_backup
 from tidemark.backup.manifest import BackupManifest
+from tidemark.system.table_location import remote_location
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -175,3 +176,13 @@ def test_an_unreadable_table_is_reported_and_does_not_stop_the_backup(depot: Dep
     source = BackupSource(depot.settings, depot.home, depot.home)
     manifest = make_backup(source, tmp_path / "backup", NOW, lambda _: None, with_lake=False)
     assert "cannot be read" in manifest.tables[TABLE].trouble
+
+
+def test_the_files_of_a_lake_elsewhere_are_refused_with_other_ways(depot: Depot, tmp_path: Path) -> None:
+    settings = depot.settings.model_copy(
+        update={"warehouse": remote_location("s3://bucket/lake", {"AWS_REGION": "eu-west-1"}, "warehouse")}
+    )
+    with pytest.raises(BackupSourceError, match="not on this machine's disk") as refused:
+        make_backup(BackupSource(settings, depot.home, depot.home), tmp_path / "copy", NOW, print, with_lake=True)
+    assert "tidemark replicate" in str(refused.value)
+    assert not [path for path in tmp_path.iterdir() if "copy" in path.name]

@@ -53,6 +53,14 @@ def test_another_folder_has_equal_figures_and_goes_on(backup: Path, tmp_path: Pa
     assert restored.figures() == [*FIGURES, ("2026-03-02", 7)]
 
 
+def test_a_lake_outside_of_the_project_is_named_as_shared(depot: Depot, tmp_path: Path) -> None:
+    shutil.move(depot.table.parent, tmp_path / "lake")
+    (depot.root / "tidemark.yaml").write_text(f"time_zone: UTC\nwarehouse: {tmp_path / 'lake'}\n")
+    run("backup", tmp_path / "positions", root=depot.root)
+    answer = run("restore", tmp_path / "positions", "--into", tmp_path / "restored")
+    assert answer["shared_lake"] == str(tmp_path / "lake")
+
+
 def test_files_count_as_changed_when_the_originals_were(depot: Depot, tmp_path: Path) -> None:
     """VACUUM and time travel go by these times; a copy of the backup may have lost them."""
     depot.backup(tmp_path / "new")

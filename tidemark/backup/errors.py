@@ -106,7 +106,7 @@ class BackupSourceError(TerminalError):
             expected="a backup without --with-lake, which holds only the positions of the tables",
             found="--with-lake",
             where=lake,
-            hint="protect its files with the versioning or replication of the object store",
+            hint="protect its files with the object store's versions or replication, or with `tidemark replicate`",
         )
 
 

@@ -53,6 +53,8 @@ class RestoreReport:
 
     manifest: BackupManifest
     replaced: list[tuple[str, str]]
+    shared_lake: str = ""
+    """The lake that a project in a new folder still has in common with the original one."""
 
 
 def settings_in(backup: Path, folder: Path, env: Mapping[str, str]) -> Settings:
@@ -97,7 +99,8 @@ def restore_backup(
         raise BackupPlaceError.not_writable(target.settings.root, error) from error
     finally:
         restore.discard()
-    return RestoreReport(manifest, restore.moved)
+    is_shared = target.is_new and manifest.lake == str(target.settings.warehouse)
+    return RestoreReport(manifest, restore.moved, manifest.lake if is_shared else "")
 
 
 class _Restore:

@@ -41,7 +41,8 @@ def restore(backup: Path, into: Path | None, *, replace: bool, as_json: bool) ->
     Exit codes: 0 restored; 1 the backup is missing, changed or of a later version, or its place is not empty;
                 2 wrong usage.
     With --json: {"backup", "made_at", "root", "files", "bytes", "with_lake", "replaced": {BEFORE: NOW},
-                  "left_out": {FILE: why}}.
+                  "left_out": {FILE: why}, "shared_lake"}; the last one names a lake outside of FOLDER that the
+                  original project uses too.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.backup.manifest import BackupManifest  # noqa: PLC0415 - keeps --help fast
     from tidemark.backup.restore_backup import RestoreTarget, restore_backup, settings_in  # noqa: PLC0415
@@ -74,6 +75,7 @@ def _as_data(backup: Path, root: Path, report: RestoreReport) -> dict[str, objec
         "with_lake": manifest.with_lake,
         "replaced": dict(report.replaced),
         "left_out": manifest.left_out,
+        "shared_lake": report.shared_lake,
     }
 
 
@@ -82,5 +84,8 @@ def _print(root: Path, report: RestoreReport) -> None:
         print_line(f"moved aside: {before} is now {now}", "yellow")
     for file, why in report.manifest.left_out.items():
         print_line(f"was not in the backup: {file} ({why})", "yellow")
+    if report.shared_lake:
+        use = "do not run services of both; TIDEMARK_WAREHOUSE names another lake"
+        print_line(f"{report.shared_lake} is also the lake of the original project: {use}", "yellow")
     print_line(f"{root} is restored to its state at {report.manifest.made_at}", "bold")
     print_line("next: tidemark doctor --after-restore")
