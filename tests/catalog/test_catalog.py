@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from tests.catalog.lake import DAYS, NOW, Lake
+from tests.center.test_center import CenterWorld
 from tests.lake_folder import lake_folder
 from tidemark.catalog.catalog import Catalog
 from tidemark.catalog.slice_counts import note_counts, slice_counts
@@ -47,6 +48,18 @@ def test_an_entry_tells_slices_rows_size_schema_owner_and_last_reader(lake: Lake
     assert entry.size_bytes == sum(file.stat().st_size for file in lake_folder(lake.path).glob("dt=*/*.parquet"))
     assert entry.last_reader is not None
     assert (entry.last_reader.slice, entry.last_reader.at) == (f"reports@{FIRST}", NOW)
+
+
+def test_an_external_table_has_the_rows_and_the_version_that_were_reported(tmp_path: Path) -> None:
+    world = CenterWorld(tmp_path, clicks="{period: day, kind: Virtual, columns: [city, cost]}", ads="period: day")
+    for number, day in enumerate((1, 2, 3), 1):
+        told = Facts(row_count=10 * number, snapshot_id=str(number))
+        world.tell(f"clicks@2024-06-0{day}", "observed", event_id=f"{day}", data=told)
+    again = Facts(row_count=7, snapshot_id="4")
+    world.tell("clicks@2024-06-01", "observed", event_id="again", replaces=True, data=again)
+    world.tell("clicks@2024-06-03", "deleted")
+    entry = {entry.entity: entry for entry in Catalog(world.graph, world.store.database).entries()}["clicks"]
+    assert (entry.rows, entry.table_version, entry.columns, entry.slices.completed) == (27, 4, 2, 2)
 
 
 def test_it_is_answered_where_the_tables_are_gone(lake: Lake) -> None:

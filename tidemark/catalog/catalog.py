@@ -16,7 +16,8 @@ from tidemark.catalog.notes import CatalogNotes
 from tidemark.catalog.slice_counts import SliceCounts, slice_counts
 from tidemark.catalog.slice_details import NO_DETAILS, SliceDetails, slice_details
 from tidemark.catalog.table_look import NO_LOG
-from tidemark.catalog.told_data import NOTHING, told_data
+from tidemark.catalog.told_data import NOTHING, told_data, told_totals
+from tidemark.dependency_model.entity import EntityKind
 from tidemark.dependency_model.slice import Slice
 from tidemark.state_store.row_codec import CURRENT, current_of, sub_of
 from tidemark.state_store.schema import CATALOG_PARTITIONS, SLICES, SNAPSHOTS, TRANSITIONS
@@ -156,6 +157,8 @@ class Catalog:
         counts, tables, tags = slice_counts(self._database), self._notes.tables(), self._tag_counts()
         schemas = self._notes.schema_sizes()
         readers = last_readers(self._graph, self._database, names, counts)
+        outside = [name for name in names if self._graph.entity(name).kind is EntityKind.VIRTUAL and name not in tables]
+        told = told_totals(self._database, outside) if outside else {}
         entries = []
         for name in names:
             table = self._table_of(name)
@@ -169,6 +172,10 @@ class Catalog:
                 columns=columns,
                 last_reader=readers.get(name),
             )
+            if name in told:
+                version, rows = told[name]
+                columns = len(self._graph.entity(name).columns) or None
+                entry = replace(entry, table_version=version, rows=rows, columns=columns)
             entries.append(_with_table(entry, tables.get(table)))
         return entries
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from sqlalchemy import or_, select
+from sqlalchemy import and_, func, or_, select
 
 from tidemark.catalog.partition_contents import ToldData
 from tidemark.dependency_model.slice import Slice
 from tidemark.state_store.row_codec import sub_of, sub_text
-from tidemark.state_store.schema import TRANSITIONS
+from tidemark.state_store.schema import SLICES, TRANSITIONS
 from tidemark.state_store.slice_lookup import alternatives_of
 from tidemark.state_store.transition import microseconds
 
@@ -50,3 +50,22 @@ def told_data(database: Database, slices: Iterable[Slice], until: datetime | Non
                 number = int(version) if version and version.isdecimal() else None
                 told[Slice(entity, key, sub_of(sub))] = ToldData(number, rows)
     return told
+
+
+def told_totals(database: Database, entities: Iterable[str]) -> dict[str, ToldData]:
+    """The last reported version of each entity, and the reported rows of all of its completed slices."""
+    columns, slices = TRANSITIONS.c, SLICES.c
+    of_one = (columns.entity, columns.key, columns.sub)
+    has_rows = and_(columns.entity.in_([*entities]), columns.row_count.is_not(None))
+    newest = select(func.max(columns.seq)).where(has_rows).group_by(*of_one)
+    same = and_(slices.entity == columns.entity, slices.key == columns.key, slices.sub == columns.sub)
+    rows = select(columns.entity, func.sum(columns.row_count), func.max(columns.seq))
+    rows = rows.join(SLICES, same).where(columns.seq.in_(newest), slices.life == "completed").group_by(columns.entity)
+    with database.reading() as connection:
+        told = {entity: (int(total), last) for entity, total, last in connection.execute(rows)}
+        last_ones = select(columns.seq, columns.snapshot_id).where(columns.seq.in_([last for _, last in told.values()]))
+        versions = {seq: version for seq, version in connection.execute(last_ones) if version and version.isdecimal()}
+    return {
+        entity: ToldData(int(versions[last]) if last in versions else None, total)
+        for entity, (total, last) in told.items()
+    }
