@@ -162,7 +162,7 @@ def _drawn(browser: WebDriver, address: str) -> float:
 
 def _slides(browser: WebDriver) -> Iterator[float]:
     slider = browser.find_element(By.CSS_SELECTOR, ".slide input")
-    now = int(slider.get_property("value") or 0)
+    now = int(str(slider.get_property("value")))
     for back in range(1, 12):
         yield float(browser.execute_async_script(_SLIDE, str(now - back)))
 

@@ -6,7 +6,8 @@ A slice stands in the column in which its window begins. A cell shows the worst 
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
+from datetime import datetime
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
@@ -26,13 +27,15 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.entity import Entity
     from tidemark.dependency_model.entity.sub_partition import Sub
     from tidemark.dependency_model.graph.node import Node
-    from tidemark.dependency_model.time.window import Window
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.dependency_model.time.grid import Grid
 
 MOST_COLUMNS: Final = 62
 _MOST_ROWS: Final = 100
 _MOST_SLICES: Final = 20_000
 """An answer reads at most this number of states. Slices are counted before they are listed."""
 TO_COME: Final = "to come"
+_WITHOUT_EVENTS: Final = SliceStatus()
 _WORST_FIRST: Final = (
     *(state.value for state in (RunState.FAILED, RunState.ABSENT, RunState.RUNNING, RunState.LAUNCHED, RunState.READY)),
     *(RunState.WAITING.value, TO_COME, RunState.COMPLETED.value),
@@ -147,47 +150,74 @@ def _stretches(
 def _row(
     stands: WarehouseStatus, node: Node, stretches: Sequence[tuple[int, Sub, range]], count: int
 ) -> MatrixRowModel:
-    entity, graph = node.entity, stands.warehouse.graph
-    placed = [(number, node.slice(ordinal, sub)) for number, sub, ordinals in stretches for ordinal in ordinals]
-    currents = stands.store.read.currents([slice_ for _, slice_ in placed]) if stands.store else []
+    entity = node.entity
+    named = [
+        (number, sub, ordinals, [node.slice(each, sub) for each in ordinals]) for number, sub, ordinals in stretches
+    ]
+    slices = [slice_ for *_, each in named for slice_ in each]
+    currents = stands.store.read.currents(slices) if stands.store else []
     statuses = {current.slice: current.status for current in currents}
-    cells: list[MatrixCellModel | None] = [None] * count
-    for number, slice_ in placed:
-        status, window = statuses.get(slice_, SliceStatus()), graph.window(slice_)
-        state, flags = _state(status, window, stands.now), _flags(entity, status, window, stands.now)
-        cells[number] = _joined(cells[number], state, str(slice_), flags)
+    cells: list[_Cell | None] = [None] * count
+    for number, sub, ordinals, in_column in named:
+        grid = node.grid_of(sub)
+        if grid is None:
+            continue
+        first_open = grid.at(seconds_of(stands.now))
+        for ordinal, slice_ in zip(ordinals, in_column, strict=True):
+            status = statuses.get(slice_, _WITHOUT_EVENTS)
+            is_to_come = status.run_state is RunState.WAITING and ordinal >= first_open
+            flags = _flags(status)
+            if _is_late(entity, status, grid, ordinal, stands.now):
+                flags.append("late")
+            state = TO_COME if is_to_come else status.run_state.value
+            cell = cells[number] = cells[number] or _Cell(state, slice_)
+            cell.add(state, slice_, flags)
     period = entity.period.value if entity.period else ""
-    return MatrixRowModel(entity=entity.name, layer=entity.layer, owner=entity.owner, period=period, cells=cells)
+    shown = [None if cell is None else cell.model() for cell in cells]
+    return MatrixRowModel(entity=entity.name, layer=entity.layer, owner=entity.owner, period=period, cells=shown)
 
 
-def _state(status: SliceStatus, window: Window, now: datetime) -> str:
-    is_open = status.run_state is RunState.WAITING and window.end > now.astimezone(UTC)
-    return TO_COME if is_open else status.run_state.value
-
-
-def _flags(entity: Entity, status: SliceStatus, window: Window, now: datetime) -> list[str]:
-    promised = ready_by(entity, window)
+def _flags(status: SliceStatus) -> list[str]:
+    if not (status.issues or status.tainted or status.states):
+        return []
     flags = {
         "invalid": bool(status.issues),
         "tainted": status.tainted,
         "foreign": FOREIGN in status.states,
         "partial": PARTIAL in status.states,
-        "late": promised is not None and promised < now and status.run_state is not RunState.COMPLETED,
     }
     return [name for name, has_it in flags.items() if has_it]
 
 
-def _joined(cell: MatrixCellModel | None, state: str, slice_: str, flags: Sequence[str]) -> MatrixCellModel:
-    """The cell with one more slice."""
-    completed = int(state == RunState.COMPLETED.value)
-    if cell is None:
-        return MatrixCellModel(state=state, slices=1, completed=completed, slice=slice_, flags=list(flags))
-    is_worse = _WORST_FIRST.index(state) < _WORST_FIRST.index(cell.state)
-    shows_it = is_worse or (bool(flags) and not cell.flags)
-    return MatrixCellModel(
-        state=state if is_worse else cell.state,
-        slices=cell.slices + 1,
-        completed=cell.completed + completed,
-        slice=slice_ if shows_it else cell.slice,
-        flags=[*cell.flags, *(flag for flag in flags if flag not in cell.flags)],
-    )
+def _is_late(entity: Entity, status: SliceStatus, grid: Grid, ordinal: int, now: datetime) -> bool:
+    if entity.ready_by is None or status.run_state is RunState.COMPLETED:
+        return False
+    promised = ready_by(entity, grid.window(ordinal))
+    return promised is not None and promised < now
+
+
+@dataclass(slots=True)
+class _Cell:
+    """The slices of a column so far."""
+
+    state: str
+    slice: Slice
+    slices: int = 0
+    completed: int = 0
+    flags: list[str] = field(default_factory=list)
+
+    def add(self, state: str, slice_: Slice, flags: Sequence[str]) -> None:
+        """Count one more slice; show it if it is worse, or the first one with a flag."""
+        is_worse = state != self.state and _WORST_FIRST.index(state) < _WORST_FIRST.index(self.state)
+        if is_worse or (flags and not self.flags):
+            self.slice = slice_
+        if is_worse:
+            self.state = state
+        self.slices += 1
+        self.completed += state == RunState.COMPLETED.value
+        self.flags += [flag for flag in flags if flag not in self.flags]
+
+    def model(self) -> MatrixCellModel:
+        return MatrixCellModel(
+            state=self.state, slices=self.slices, completed=self.completed, slice=str(self.slice), flags=self.flags
+        )
