@@ -261,10 +261,11 @@ class Month:
         raise AssertionError(f"seed {self.seed} does not settle: {self.runs.begun}, {self.host.center.ready()}")
 
     def _retry(self) -> None:
-        """A person looks after what failed once its inputs are there."""
+        """A person looks after what failed once its inputs are there, and not by a wrong report alone."""
         for slice_ in self.host.center.failed_slices():
-            inputs = [self._status(input_) for input_ in self._inputs(slice_)]
-            if slice_ in self.ours and all(_is_good(status) for status in inputs):
+            inputs = self._inputs(slice_)
+            is_there = self.lies.isdisjoint(inputs) and all(_is_good(self._status(input_)) for input_ in inputs)
+            if slice_ in self.ours and is_there:
                 self._report(slice_, "retried")
 
     def _inputs(self, slice_: Slice) -> list[Slice]:
