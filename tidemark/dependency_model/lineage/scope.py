@@ -29,6 +29,9 @@ _OF_TABLE: Final = 2
 Attribute = tuple[object, str]
 """Stands for a column: equal to that of another name of the column."""
 
+UNSURE: Final[Attribute] = (None, "")
+"""Stands for a column of one of several tables with unknown columns."""
+
 
 @dataclass(frozen=True, slots=True)
 class CommonTable:
@@ -118,7 +121,7 @@ class Scope:
     """`shared` are columns merged by USING, `merged` those that they hide, `aliases` those of the select list so far.
 
     `is_selected` is set in HAVING and QUALIFY, where a name may mean the select list's column or a table's.
-    `unclear` are aliases of several columns.
+    `named` are the aliases that the query gives, `unclear` those of several columns.
     """
 
     query: Query
@@ -127,6 +130,7 @@ class Scope:
     shared: dict[str, Shared] = field(default_factory=dict)
     merged: set[tuple[Item, str]] = field(default_factory=set)
     aliases: dict[str, Bound] = field(default_factory=dict)
+    named: set[str] = field(default_factory=set)
     unclear: set[str] = field(default_factory=set)
     sides: dict[object, object] = field(default_factory=dict)
     is_selected: bool = False
@@ -200,14 +204,15 @@ class Scope:
             for table in (tables or [item.alias])
             if name and len(parts) <= _OF_TABLE and item.has(table) and (match := item.find_of(table, name))
         ]
-        owners = [owner for owner in owners if owner[2].certain] or owners
-        if not owners and not tables and name in self.aliases:
+        certain = [owner for owner in owners if owner[2].certain]
+        if not certain and not tables and name in self.named:
             return (self, name), []
+        owners = certain or owners
         if len(owners) == 1:
             ((item, table, _),) = owners
             attribute, known_as = item.attribute(item.key_of(table, name))
             return attribute, known_as or [*tables]
-        return (object(), ""), [item.alias for item, *_ in owners if item.alias]
+        return (object(), "") if not owners else UNSURE, [item.alias for item, *_ in owners if item.alias]
 
     def _qualified(self, table: str, name: str, node: exp.Expression) -> Bound | None:
         items = [item for item in self.items if item.has(table)]
@@ -245,7 +250,7 @@ class Scope:
             raise self.ambiguous(name, owners, node)
         if certain:
             return certain[0].bound
-        if name in self.unclear:
+        if name in self.unclear and not matches:
             raise self.ambiguous(name, [], node)
         if name in self.aliases:
             return self.aliases[name]

@@ -41,7 +41,7 @@ from tidemark.dependency_model.lineage.relation import (
     without_elements,
     written_name,
 )
-from tidemark.dependency_model.lineage.scope import Item, Scope, Shared
+from tidemark.dependency_model.lineage.scope import UNSURE, Item, Scope, Shared
 from tidemark.dependency_model.lineage.sqlglot_expressions import LISTS, Translator, all_hold, chained
 from tidemark.dependency_model.lineage.unnamed_columns import name_of
 
@@ -332,12 +332,13 @@ class SelectBinder:
                 members.update(item.relation.members)
         if self.node.expressions == [exp.Star()]:
             return members
-        merged = {(item.alias, name) for item, name in self.scope.merged}
-        return {
-            table: (Relation(hidden), source)
-            for table, (relation, source) in members.items()
-            if (hidden := {name: bound for name, bound in relation.columns.items() if (table, name) in merged})
-        }
+        hidden: dict[str, tuple[Relation, JoinSource | None]] = {}
+        for table, (relation, source) in members.items():
+            names = [name for item, name in self.scope.merged if item.alias == table]
+            columns = {name: match.bound for name in names if (match := relation.find(name))}
+            if columns:
+                hidden[table] = Relation(columns), source
+        return hidden
 
     def _restrict_below(self, clause: Any, veils: Sequence[Veil], targets: frozenset[Occurrence]) -> None:
         """HAVING and QUALIFY restrict the rows of FROM by the values that no veil hides."""
@@ -366,7 +367,6 @@ class SelectBinder:
     def _columns(self) -> list[Open]:
         """Lists the columns; the open relations of its stars."""
         opened: list[Open] = []
-        named: set[str] = set()
         for at, node in enumerate(self.node.expressions):
             star = _star(node)
             if star is not None:
@@ -382,22 +382,21 @@ class SelectBinder:
                 continue
             bound = self.translator.bind(node)
             name = name_of(node, at)
-            is_alias = isinstance(node, exp.Alias)
-            self._list(
-                name,
-                bound,
-                *(((self.scope, name), ()) if is_alias and name not in named else self.scope.attribute(node)),
-            )
+            if isinstance(node, exp.Alias):
+                self.scope.unclear |= self.scope.named & {name}
+                self._list(name, bound, (self.scope, name) if name not in self.scope.named else object())
+                self.scope.named.add(name)
+            else:
+                self._list(name, bound, *self.scope.attribute(node))
             self.scope.aliases.setdefault(name, bound)
-            if is_alias:
-                self.scope.unclear |= named & {name}
-                named.add(name)
         return opened
 
     def _list(self, name: str, bound: Bound, attribute: object = None, tables: Sequence[str] = ()) -> None:
         """Add a column to the list; it is one of its own unless it is an attribute of a FROM item."""
         key = add_column(self.columns, name, bound)
-        self.attributes.setdefault(name, set()).add(attribute or object())
+        meant = self.attributes.setdefault(name, set())
+        if attribute != UNSURE:
+            meant.add(attribute or object())
         for table in tables:
             self.qualified.setdefault(table, {}).setdefault(name, key)
 
