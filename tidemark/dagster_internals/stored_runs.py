@@ -102,9 +102,12 @@ def _log(instance: dg.DagsterInstance) -> Any:
 
 def _remove_rows(connection: Connection, run_ids: Sequence[str]) -> None:
     is_of_runs = _EVENTS.run_id.in_(run_ids)
-    kept = connection.execute(_newest_of_partitions().where(is_of_runs)).all()
-    others = [run_id for run_id in run_ids if run_id not in {run for _, run in kept}]
-    is_removed = and_(is_of_runs, _EVENTS.id.not_in([number for number, _ in kept]))
+    # By the runs alone: with the kind of events, SQLite would read all events of the kind.
+    told = connection.execute(select(_EVENTS.id, _EVENTS.run_id, _EVENTS.dagster_event_type).where(is_of_runs)).all()
+    materialized = {number: run_id for number, run_id, kind in told if kind == _MATERIALIZATION}
+    kept = connection.execute(_newest_of_partitions().where(_EVENTS.id.in_(materialized))).scalars().all()
+    others = set(run_ids) - {materialized[number] for number in kept}
+    is_removed = and_(is_of_runs, _EVENTS.id.not_in(kept))
     assets = connection.execute(select(_EVENTS.asset_key).where(is_of_runs).distinct()).scalars().all()
     checks, tags = AssetCheckExecutionsTable, AssetEventTagsTable
     connection.execute(delete(checks).where(checks.c.asset_key.in_(assets), checks.c.run_id.in_(others)))
@@ -113,7 +116,7 @@ def _remove_rows(connection: Connection, run_ids: Sequence[str]) -> None:
 
 
 def _newest_of_partitions() -> Select[Any]:
-    """The number and run of each materialization that no later one of its partition replaces."""
+    """The numbers of materializations that no later one of their partition replaces."""
     later = SqlEventLogStorageTable.alias().c
     is_later = exists().where(
         later.asset_key == _EVENTS.asset_key, later.dagster_event_type == _MATERIALIZATION, later.id > _EVENTS.id
@@ -122,4 +125,4 @@ def _newest_of_partitions() -> Select[Any]:
         is_later.where(later.partition == _EVENTS.partition),
         and_(_EVENTS.partition.is_(None), is_later.where(later.partition.is_(None))),
     )
-    return select(_EVENTS.id, _EVENTS.run_id).where(_EVENTS.dagster_event_type == _MATERIALIZATION, ~is_replaced)
+    return select(_EVENTS.id).where(~is_replaced)
