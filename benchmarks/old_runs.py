@@ -90,7 +90,7 @@ def _measure(store: str, runs: int) -> dict[str, Any]:
     server = postgres() if store == "postgresql" else nullcontext()
     with tempfile.TemporaryDirectory() as folder, server as opened:
         root = Path(folder)
-        storage = {"storage": {"postgres": {"postgres_url": opened.dsn}}} if opened else {}
+        storage = {"storage": {"postgres": {"postgres_url": opened.url}}} if opened else {}
         home = write_project(root, _DECLARATIONS, "time_zone: UTC\nruns_days: 30\n") / "dagster_home"
         home.mkdir()
         (home / "dagster.yaml").write_text(yaml.safe_dump({"telemetry": {"enabled": False}, **storage}))
