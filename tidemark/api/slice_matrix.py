@@ -152,9 +152,10 @@ def _row(
 ) -> MatrixRowModel:
     entity = node.entity
     named = [
-        (number, sub, ordinals, [node.slice(each, sub) for each in ordinals]) for number, sub, ordinals in stretches
+        (number, sub, ordinals, [node.slice(ordinal, sub) for ordinal in ordinals])
+        for number, sub, ordinals in stretches
     ]
-    slices = [slice_ for *_, each in named for slice_ in each]
+    slices = [slice_ for *_, in_column in named for slice_ in in_column]
     currents = stands.store.read.currents(slices) if stands.store else []
     statuses = {current.slice: current.status for current in currents}
     cells: list[_Cell | None] = [None] * count
