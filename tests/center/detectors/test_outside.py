@@ -21,6 +21,7 @@ from tidemark.crawl.connection_secrets import ConnectionSecrets
 from tidemark.crawl.crawler import Crawler
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Quality, RunState
+from tidemark.dependency_model.status.slice_status import FOREIGN
 from tidemark.state_store.probe_errors import probe_errors
 from tidemark.state_store.probe_looks import ProbeLook, probe_looks, probe_requests
 from tidemark.state_store.record_counts import RecordCount, RecordCounts, Side
@@ -226,6 +227,24 @@ def test_a_wrong_deletion_of_data_that_stays_is_corrected(tmp_path: Path, instan
     world.tell(FEED, "deleted", event_time=world.now)
     world.go_on(5)
     assert world.status(FEED) == (RunState.COMPLETED, Quality.PASSED)
+
+
+@pytest.mark.parametrize("more", ["", "recheck_for: 9d"])
+def test_data_that_was_reported_as_overwritten_is_read_again(
+    tmp_path: Path, instance: dg.DagsterInstance, more: str
+) -> None:
+    """Without rules and without `recheck_for`, nobody would look at it again, and its readers would wait for ever."""
+    world = OutsideWorld(tmp_path, instance, feed=delta_feed(tmp_path, more), report=REPORT)
+    overwrite(tmp_path, 3)
+    world.go_on(5)
+    world.tell(FEED, "overwritten", event_time=world.now)
+    assert world.status(FEED) == (RunState.COMPLETED, Quality.UNKNOWN)
+    world.go_on(15)
+    assert world.status(FEED) == (RunState.COMPLETED, Quality.PASSED)
+    status = world.center.status(Slice.parse(FEED))
+    assert (status.generation, FOREIGN in status.states) == (2, False)
+    world.go_on(15)
+    assert world.center.status(Slice.parse(FEED)).generation == 2
 
 
 def test_the_last_error_of_a_probe_is_noted_until_it_works(tmp_path: Path, instance: dg.DagsterInstance) -> None:

@@ -21,6 +21,7 @@ from tidemark.dependency_model.completeness.slot import LateCounts
 from tidemark.dependency_model.entity.rule_text import rule_text
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Event, Quality, RunState, SliceStatus
+from tidemark.dependency_model.status.slice_status import FOREIGN
 from tidemark.dependency_model.time.window import seconds_of
 from tidemark.state_store.probe_errors import probe_errors
 from tidemark.state_store.probe_looks import ProbeLook, probe_looks, probe_requests
@@ -181,6 +182,8 @@ class OutsideDetector:
         if not sight.is_there:
             is_gone = status.run_state is _THERE and self._was_seen(slice_)
             return self._center.report([_removal(settled, status)]).new if is_gone else 0
+        if FOREIGN in status.states and self._is_before_the_overwrite(settled):
+            return 0
         is_wanted, is_other = _is_wanted(entity, status), self._is_other(entity, slice_, sight, status)
         is_rechecked = self._is_rechecked(entity, self._center.graph.window(slice_).end, self._clock())
         if not (is_wanted or is_rechecked):
@@ -229,11 +232,19 @@ class OutsideDetector:
         arrival = next((step for step in reversed(history) if step.event in _ARRIVALS), None)
         return arrival is not None and arrival.who in (WITNESS, LATECOMER, AGAIN)
 
+    def _is_before_the_overwrite(self, settled: SettledSlice) -> bool:
+        """Whether the look saw the data that another program has changed since."""
+        history = self._center.store.read.history(settled.slice)
+        return any(step.event is Event.OVERWRITTEN and step.event_time >= settled.sighting.at for step in history)
+
     def _is_other(self, entity: Entity, slice_: Slice, sight: Sight, status: SliceStatus) -> bool:
         """Whether the data changed; without a noted content, the first sight counts.
 
-        If other rows replace rows that broke a rule, readers must not get the broken rows.
+        If other rows replace rows that broke a rule, readers must not get the broken rows. Data that was reported as
+        overwritten is other data.
         """
+        if FOREIGN in status.states and status.run_state is _THERE:
+            return True
         is_looked_at = entity.probe is not None and (entity.probe.recheck_for or _is_wanted(entity, status))
         if status.run_state is not _THERE or not is_looked_at:
             self._believed.pop(slice_, None)
@@ -260,8 +271,9 @@ def _any_content(history: Sequence[Transition]) -> str:
 
 
 def _is_wanted(entity: Entity, status: SliceStatus) -> bool:
-    """Whether the slice is missing, or its rules have not passed yet."""
-    return status.run_state is not _THERE or (bool(entity.quality) and status.quality not in _GOOD)
+    """Whether the slice is missing, its rules have not passed yet, or its data was reported as overwritten."""
+    is_bad = bool(entity.quality) and status.quality not in _GOOD
+    return status.run_state is not _THERE or is_bad or FOREIGN in status.states
 
 
 def _tainted(settled: SettledSlice, status: SliceStatus) -> Fact:
