@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -55,6 +55,19 @@ _KEYS = sorted({f.name for cls in _MODELS for f in fields(cls)} | {"dates"})
 def entity_of(values: Any, defaults: Mapping[str, Any]) -> Entity:
     """The entity of a file's values. Raises pydantic's ValidationError."""
     return _ADAPTER.validate_python(with_defaults(values, defaults))
+
+
+_EXPECTED: Final = {
+    **dict.fromkeys(("tuple_type", "list_type", "set_type", "frozen_set_type"), "a list, as in [a, b]"),
+    **dict.fromkeys(
+        ("dict_type", "mapping_type", "dataclass_type", "model_type"), "keys and values, as in {key: value}"
+    ),
+    "string_type": "a text",
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "a whole number"),
+    **dict.fromkeys(("float_type", "float_parsing", "finite_number"), "a number"),
+    **dict.fromkeys(("bool_type", "bool_parsing"), "true or false"),
+}
+"""What a value must be, by pydantic's type of error."""
 
 
 def with_defaults(values: Any, defaults: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,6 +124,8 @@ def _problem(path: Path, detail: Any) -> EntityError:
             )
         case "value_error":
             return _of_value_error(key, context["error"])
+    if expected := _EXPECTED.get(detail["type"]):
+        return EntityError(f"{key} has another form", expected=expected, found=quote_value(given))
     return EntityError(f"{key}: {detail['msg']}", found=quote_value(given))
 
 
