@@ -104,10 +104,6 @@ def configuration(
     )
 
 
-if __name__ == "__main__":
-    main()
-
-
 _DOWNLOADS: Final = ("/logs/", "/download_debug/", "/notebook", "/dagit/notebook")
 
 
@@ -134,3 +130,7 @@ class DownloadGuard:
             if has_begun:
                 raise
             await send_refusal(Refusal(404, "there is no such file", "a file that Dagster's pages link to"), send)
+
+
+if __name__ == "__main__":
+    main()
