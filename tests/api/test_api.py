@@ -32,7 +32,7 @@ CATALOGS = ("/v1/catalog", "/v1/catalog/{entity}")
 BACKFILLS = (
     "/v1/backfills",
     "/v1/backfills/{number}",
-    *(f"/v1/backfills/{{number}}/{action}" for action in ("approve", "pause", "resume", "cancel")),
+    *(f"/v1/backfills/{{number}}/{action}" for action in ("approve", "pause", "resume", "cancel", "decide")),
 )
 BASELINES = ("/v1/baseline", "/v1/baseline/{entity}")
 

@@ -23,10 +23,12 @@ from tidemark.catalog.catalog import (
     tags_of,
     version_and_rows,
 )
+from tidemark.catalog.notes import CatalogNotes
 from tidemark.catalog.slice_counts import SliceCounts
 from tidemark.catalog.slice_details import SliceDetails
-from tidemark.catalog.told_data import told_data
+from tidemark.catalog.told_data import NOTHING, past_totals, told_data
 from tidemark.catalog.told_rules import told_rules
+from tidemark.dependency_model.entity import EntityKind
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import RunState
 from tidemark.dependency_model.status.slice_status import FOREIGN, PARTIAL
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
     from datetime import datetime
 
+    from tidemark.catalog.partition_contents import ToldData
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.state_store.database import Database
     from tidemark.state_store.past_states import PastState
@@ -90,6 +93,7 @@ class PastCatalog:
         counts = {name: SliceCounts(last_run=run) for name, run in runs.items()}
         counts.update((name, _counts(of_entity, runs.get(name, 0))) for name, of_entity in states.items())
         readers = last_readers(self._graph, self._database, names, counts)
+        told = self._told_totals(names, states)
         return [
             CatalogEntry(
                 name,
@@ -99,9 +103,22 @@ class PastCatalog:
                 slices=counts.get(name, SliceCounts()),
                 snapshots=tags.get(name, 0),
                 last_reader=readers.get(name),
+                table_version=told.get(name, NOTHING).version,
+                rows=told.get(name, NOTHING).rows,
+                columns=(len(entity.columns) or None) if name in told else None,
             )
             for name in names
         ]
+
+    def _told_totals(self, names: Iterable[str], states: Mapping[str, Sequence[PastState]]) -> Mapping[str, ToldData]:
+        """The reported rows of external tables without a log in the lake."""
+        outside = [name for name in names if self._graph.entity(name).kind is EntityKind.VIRTUAL and name in states]
+        if not outside:
+            return {}
+        tables = CatalogNotes(self._database).tables()
+        there = (state for name in outside if name not in tables for state in states[name])
+        completed = [state.slice for state in there if state.status.run_state is RunState.COMPLETED]
+        return past_totals(self._database, completed, self._when) if completed else {}
 
     def _last_runs(self, entities: Collection[str] | None) -> dict[str, int]:
         """By entity, the number of its last transition by then that has a run."""

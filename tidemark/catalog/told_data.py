@@ -69,3 +69,22 @@ def told_totals(database: Database, entities: Iterable[str]) -> dict[str, ToldDa
         entity: ToldData(int(versions[last]) if last in versions else None, total)
         for entity, (total, last) in told.items()
     }
+
+
+def past_totals(database: Database, completed: Iterable[Slice], until: datetime) -> dict[str, ToldData]:
+    """What `told_totals` answered at an aware instant, at which these slices were completed."""
+    there = {*completed}
+    columns = TRANSITIONS.c
+    has_rows = and_(columns.entity.in_({slice_.entity for slice_ in there}), columns.row_count.is_not(None))
+    of_then = and_(has_rows, columns.record_time <= microseconds(until))
+    newest = select(func.max(columns.seq)).where(of_then).group_by(columns.entity, columns.key, columns.sub)
+    query = select(columns.entity, columns.key, columns.sub, columns.row_count, columns.snapshot_id)
+    totals: dict[str, ToldData] = {}
+    with database.reading() as connection:
+        for entity, key, sub, rows, version in connection.execute(
+            query.where(columns.seq.in_(newest)).order_by(columns.seq)
+        ):
+            if Slice(entity, key, sub_of(sub)) in there:
+                before = totals[entity].rows or 0 if entity in totals else 0
+                totals[entity] = ToldData(int(version) if version and version.isdecimal() else None, before + rows)
+    return totals
