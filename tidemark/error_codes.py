@@ -220,5 +220,5 @@ CODES: Final = {
 
 
 def code_of(kind: type) -> str:
-    """The code of an error's class: its own, or its nearest ancestor's. TM0000 for other exceptions."""
-    return next((CODES[ancestor.__name__] for ancestor in kind.__mro__ if ancestor.__name__ in CODES), "TM0000")
+    """The code of an error's class: its own, or its nearest ancestor's; empty for the root."""
+    return next((CODES[ancestor.__name__] for ancestor in kind.__mro__ if ancestor.__name__ in CODES), "")

@@ -102,7 +102,10 @@ class Shop:
         return told
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=[pytest.mark.components, pytest.mark.slow])])
+POSTGRESQL = [pytest.mark.components, pytest.mark.slow]
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=[*POSTGRESQL, pytest.mark.long])])
 def shop(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
     storage: dict[str, Any] = {}
     if request.param == "postgresql":
@@ -115,6 +118,7 @@ def shop(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
     made.instance.dispose()
 
 
+@pytest.mark.parametrize("shop", ["sqlite", pytest.param("postgresql", marks=POSTGRESQL)], indirect=True)
 def test_nothing_that_is_asked_changes_when_old_runs_are_removed(shop: Shop) -> None:
     runs = [shop.run(day) for day in (*DAYS, DAYS[0])]
     before = shop.answers()

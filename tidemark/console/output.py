@@ -86,7 +86,7 @@ def error_as_json(error: TidemarkError) -> dict[str, Any]:
     """The error as JSON; `transient` means that the same call may succeed later."""
     return {
         "error": {
-            "code": error.code,
+            "code": error.code or None,
             "kind": type(error).__name__,
             "message": error.message,
             "transient": isinstance(error, TransientError),
