@@ -14,8 +14,10 @@ from tidemark.state_store.slice_lookup import alternatives_of
 from tidemark.state_store.transition import microseconds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
     from datetime import datetime
+
+    from sqlalchemy import ColumnElement
 
     from tidemark.state_store.database import Database
 
@@ -47,44 +49,44 @@ def told_data(database: Database, slices: Iterable[Slice], until: datetime | Non
     with database.reading() as connection:
         for are_some in alternatives_of(columns, wanted):
             for entity, key, sub, version, rows in connection.execute(query.where(are_some)):
-                number = int(version) if version and version.isdecimal() else None
-                told[Slice(entity, key, sub_of(sub))] = ToldData(number, rows)
+                told[Slice(entity, key, sub_of(sub))] = ToldData(_number(version), rows)
     return told
 
 
 def told_totals(database: Database, entities: Iterable[str]) -> dict[str, ToldData]:
     """The last reported version of each entity, and the reported rows of all of its completed slices."""
     columns, slices = TRANSITIONS.c, SLICES.c
-    of_one = (columns.entity, columns.key, columns.sub)
-    has_rows = and_(columns.entity.in_([*entities]), columns.row_count.is_not(None))
-    newest = select(func.max(columns.seq)).where(has_rows).group_by(*of_one)
     same = and_(slices.entity == columns.entity, slices.key == columns.key, slices.sub == columns.sub)
     rows = select(columns.entity, func.sum(columns.row_count), func.max(columns.seq))
-    rows = rows.join(SLICES, same).where(columns.seq.in_(newest), slices.life == "completed").group_by(columns.entity)
+    rows = rows.join(SLICES, same).where(_is_newest_of({*entities}), slices.life == "completed")
     with database.reading() as connection:
-        told = {entity: (int(total), last) for entity, total, last in connection.execute(rows)}
+        told = {entity: (int(total), last) for entity, total, last in connection.execute(rows.group_by(columns.entity))}
         last_ones = select(columns.seq, columns.snapshot_id).where(columns.seq.in_([last for _, last in told.values()]))
-        versions = {seq: version for seq, version in connection.execute(last_ones) if version and version.isdecimal()}
-    return {
-        entity: ToldData(int(versions[last]) if last in versions else None, total)
-        for entity, (total, last) in told.items()
-    }
+        versions = {seq: _number(version) for seq, version in connection.execute(last_ones)}
+    return {entity: ToldData(versions[last], total) for entity, (total, last) in told.items()}
 
 
 def past_totals(database: Database, completed: Iterable[Slice], until: datetime) -> dict[str, ToldData]:
     """What `told_totals` answered at an aware instant, at which these slices were completed."""
-    there = {*completed}
-    columns = TRANSITIONS.c
-    has_rows = and_(columns.entity.in_({slice_.entity for slice_ in there}), columns.row_count.is_not(None))
-    of_then = and_(has_rows, columns.record_time <= microseconds(until))
-    newest = select(func.max(columns.seq)).where(of_then).group_by(columns.entity, columns.key, columns.sub)
+    there, columns, totals = {*completed}, TRANSITIONS.c, dict[str, ToldData]()
     query = select(columns.entity, columns.key, columns.sub, columns.row_count, columns.snapshot_id)
-    totals: dict[str, ToldData] = {}
+    query = query.where(_is_newest_of({slice_.entity for slice_ in there}, until)).order_by(columns.seq)
     with database.reading() as connection:
-        for entity, key, sub, rows, version in connection.execute(
-            query.where(columns.seq.in_(newest)).order_by(columns.seq)
-        ):
+        for entity, key, sub, rows, version in connection.execute(query):
             if Slice(entity, key, sub_of(sub)) in there:
-                before = totals[entity].rows or 0 if entity in totals else 0
-                totals[entity] = ToldData(int(version) if version and version.isdecimal() else None, before + rows)
+                before = totals.get(entity, NOTHING).rows or 0
+                totals[entity] = ToldData(_number(version), before + rows)
     return totals
+
+
+def _is_newest_of(entities: Collection[str], until: datetime | None = None) -> ColumnElement[bool]:
+    """The condition for the last transition of each slice that has rows, by `until` if given."""
+    columns = TRANSITIONS.c
+    newest = select(func.max(columns.seq)).where(columns.entity.in_(entities), columns.row_count.is_not(None))
+    newest = newest if until is None else newest.where(columns.record_time <= microseconds(until))
+    return columns.seq.in_(newest.group_by(columns.entity, columns.key, columns.sub))
+
+
+def _number(version: str | None) -> int | None:
+    """A version of a Delta table; None for other systems' versions."""
+    return int(version) if version and version.isdecimal() else None

@@ -23,6 +23,7 @@ from tidemark.center.run_grouping import RunGrouping, exact_part
 from tidemark.center.typical_times import TypicalTimes
 from tidemark.dependency_model.readiness.self_starting_slices import is_computed_here
 from tidemark.dependency_model.status import Event, RunState
+from tidemark.state_store.notes import PublishedNotes
 from tidemark.state_store.place_waits import place_waits, waiting_name
 from tidemark.state_store.transition import Facts
 from tidemark.system.crash_points import crash_point
@@ -96,7 +97,7 @@ class Dispatch:
         self.without_pool: dict[str, PoolError] = {}
         """Entities with an unknown pool in the last step: their slices wait."""
         self._waits: dict[str, str] = {}
-        self._noted_waits: dict[str, str] | None = None
+        self._noted_waits = PublishedNotes(place_waits(center.store.database))
 
     def step(self) -> int:
         """Launch ready slices while there is room; returns the number of requested runs."""
@@ -114,7 +115,7 @@ class Dispatch:
         for group in self._in_turn(groups, rebuilding):
             launch = partial(self._launch_group, group, busy, rebuilding)
             launched += run(f"launch of {group[0]}", launch, otherwise=False)
-        run("waits for places", self._note_waits, None)
+        run("waits for places", partial(self._noted_waits.become, self._waits), None)
         return launched
 
     def _one_by_one(self) -> list[list[Slice]]:
@@ -135,16 +136,6 @@ class Dispatch:
         rebuilding[pool] += backfill is not None
         self._passed_over[pool] = 0 if backfill is not None else self._passed_over[pool] + 1
         return True
-
-    def _note_waits(self) -> None:
-        """Note for `status` why slices wait for places, only when it changes."""
-        notes = place_waits(self._center.store.database)
-        if self._noted_waits is None:
-            self._noted_waits = notes.all()
-        if self._waits != self._noted_waits:
-            notes.remove(*(self._noted_waits.keys() - self._waits.keys()))
-            notes.put(self._waits)
-            self._noted_waits = self._waits
 
     def begin_anew(self) -> None:
         """The next step requests launches again that the launcher does not know."""

@@ -81,3 +81,20 @@ class Notes:
         rows = [(self._kind, name, content, now) for name, content in notes.items()]
         if rows:
             Rows(NOTES, _COLUMNS, rows, key=("kind", "name"), only_new=only_new).write(connection)
+
+
+class PublishedNotes:
+    """Notes of one kind that only this process writes: they are stored when they change. Raises as Notes does."""
+
+    def __init__(self, notes: Notes) -> None:
+        self._notes = notes
+        self._stored: Mapping[str, str] | None = None
+
+    def become(self, notes: Mapping[str, str]) -> None:
+        """Replace all notes by these; the notes of an earlier process go, too."""
+        if self._stored is None:
+            self._stored = self._notes.all()
+        if notes != self._stored:
+            self._notes.remove(*(self._stored.keys() - notes.keys()))
+            self._notes.put(notes)
+            self._stored = dict(notes)

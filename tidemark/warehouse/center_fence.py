@@ -7,7 +7,7 @@ stand-ins. The state store has the last look of any process, for processes whose
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from threading import Lock
 from typing import TYPE_CHECKING, Final
@@ -198,14 +198,12 @@ _SEEN_LAKES: Final = "center lake"
 
 
 def _looked(seen: SeenTerm) -> str:
-    term = {**asdict(seen.term), "begun_at": seen.term.begun_at.isoformat()}
-    return json_text({"term": term, "is_handed": seen.is_handed, "seen_at": seen.seen_at.isoformat()})
+    return json_text({"term": seen.term.as_record(), "is_handed": seen.is_handed, "seen_at": seen.seen_at.isoformat()})
 
 
 def _look_of(content: str) -> SeenTerm:
     told = json.loads(content)
-    term = Term(**{**told["term"], "begun_at": datetime.fromisoformat(told["term"]["begun_at"])})
-    return SeenTerm(term, told["is_handed"], datetime.fromisoformat(told["seen_at"]))
+    return SeenTerm(Term.of_record(told["term"]), told["is_handed"], datetime.fromisoformat(told["seen_at"]))
 
 
 def flow_troubles(fence: CenterFence, holders: Mapping[str, str]) -> list[str]:

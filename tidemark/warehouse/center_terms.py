@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict, dataclass
-from datetime import datetime
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -65,8 +64,8 @@ class CenterTerms:
 
     def add(self, term: Term) -> bool:
         """Write a term; returns whether its number was free."""
-        content = json_text({**asdict(term), "begun_at": term.begun_at.isoformat()})
-        return stored_files(self.lake).put_if_absent(f"{self._folder}/{term.number:08d}.json", content.encode())
+        content = json_text(term.as_record()).encode()
+        return stored_files(self.lake).put_if_absent(f"{self._folder}/{term.number:08d}.json", content)
 
     def mark(self, number: int, mark: TermMark) -> None:
         """Write a mark; again changes nothing."""
@@ -78,7 +77,6 @@ class CenterTerms:
 
     def _parse(self, name: str, content: bytes) -> Term:
         try:
-            record = json.loads(content)
-            return Term(**{**record, "begun_at": datetime.fromisoformat(record["begun_at"])})
+            return Term.of_record(json.loads(content))
         except (ValueError, TypeError, KeyError) as error:
             raise TermRecordError.unreadable(self.lake, name, str(error)) from error

@@ -23,6 +23,7 @@ from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Event, Quality, RunState, SliceStatus
 from tidemark.dependency_model.status.slice_status import FOREIGN
 from tidemark.dependency_model.time.window import seconds_of
+from tidemark.state_store.notes import PublishedNotes
 from tidemark.state_store.probe_errors import probe_errors
 from tidemark.state_store.probe_looks import ProbeLook, probe_looks, probe_requests
 from tidemark.state_store.rule_results import RuleResults, StoredRuleResult
@@ -68,9 +69,8 @@ class OutsideDetector:
         self, crawler: Crawler, center: DependencyCenter, database: Database, clock: Callable[[], datetime]
     ) -> None:
         self.crawler, self._center, self._database, self._clock = crawler, center, database, clock
-        self._results, self._errors = RuleResults(database), probe_errors(database)
+        self._results, self._errors = RuleResults(database), PublishedNotes(probe_errors(database))
         self._looks, self._requests = probe_looks(database), probe_requests(database)
-        self._noted: dict[str, str] | None = None
         self._noted_looks: set[str] | None = None
         self._scanned: dict[str, datetime] = {}
         self._next_end: dict[str, datetime] = {}
@@ -124,15 +124,9 @@ class OutsideDetector:
         self._noted_looks = (self._noted_looks - gone) | looks.keys()
 
     def _note_errors(self) -> None:
-        """Notes for `status`, only when they change."""
-        if self._noted is None:
-            self._noted = self._errors.all()
+        """Notes for `status`."""
         newest = islice(self.crawler.errors.items(), _MOST_ERRORS)
-        errors = {str(slice_): error[:_LONGEST_ERROR] for slice_, error in newest}
-        if errors != self._noted:
-            self._errors.remove(*(self._noted.keys() - errors.keys()))
-            self._errors.put(errors)
-            self._noted = errors
+        self._errors.become({str(slice_): error[:_LONGEST_ERROR] for slice_, error in newest})
 
     def _is_to_scan(self, name: str, now: datetime) -> bool:
         scanned = self._scanned.get(name)

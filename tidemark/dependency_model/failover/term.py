@@ -8,13 +8,13 @@ Gray and Cheriton, "Leases", SOSP 1989, with durations instead of common clocks)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from enum import Enum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 LAPSE: Final = 2
 """One age of a look for the other center, and one for the time that the record of the term needs to be written."""
@@ -56,6 +56,15 @@ class Term:
     begun_at: datetime = _NEVER
     who: str = ""
     why: str = ""
+
+    def as_record(self) -> dict[str, Any]:
+        """The fields as values of JSON."""
+        return {**asdict(self), "begun_at": self.begun_at.isoformat()}
+
+    @classmethod
+    def of_record(cls, record: Mapping[str, Any]) -> Term:
+        """The reverse of `as_record`. Raises ValueError, TypeError and KeyError for another record."""
+        return cls(**{**record, "begun_at": datetime.fromisoformat(record["begun_at"])})
 
 
 @dataclass(frozen=True, slots=True)
