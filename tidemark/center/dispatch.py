@@ -123,9 +123,13 @@ class Dispatch:
         held = self._center.backfills.is_held
         return [[slice_] for slice_ in self._center.ready() if not held(slice_)]
 
+    def _are_ours(self, slices: Sequence[Slice]) -> bool:
+        """Whether this center computes the flows of all these slices now."""
+        return all(self._may_launch(name) for name in {slice_.entity for slice_ in slices})
+
     def _launch_group(self, group: Sequence[Slice], busy: Counter[str], rebuilding: Counter[str]) -> bool:
         """Launch a group if there is room, and take the room."""
-        if not all(self._may_launch(name) for name in {slice_.entity for slice_ in group}):
+        if not self._are_ours(group):
             return False
         backfill = self._center.backfills.number_of(group[0])
         has_share = backfill is not None and not self._grouping.is_promised(group)
@@ -167,7 +171,7 @@ class Dispatch:
         ]
         graph = self._center.graph
         here = [slice_ for slice_ in waiting if is_computed_here(graph, slice_)]
-        if not all(self._may_launch(name) for name in {slice_.entity for slice_ in here}):
+        if not self._are_ours(here):
             return False
         gone = "the project does not have it any more, or does not compute it"
         self._give_back([slice_ for slice_ in waiting if slice_ not in here], gone)

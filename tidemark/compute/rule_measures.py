@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tidemark.dependency_model.entity.quality_rules import (
     Accepted,
@@ -19,6 +18,7 @@ from tidemark.dependency_model.entity.quality_rules import (
     Unique,
     WithinRange,
 )
+from tidemark.dependency_model.time.window import nearest_instant
 from tidemark.quoting.spark import quote, sql_literal, text_literal, typed_literal
 
 if TYPE_CHECKING:
@@ -26,12 +26,6 @@ if TYPE_CHECKING:
 
     from tidemark.compute.rule_surroundings import Surroundings
     from tidemark.dependency_model.slice import Slice
-
-
-_EPOCH: Final = datetime.fromtimestamp(0, UTC)
-_FIRST = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
-_LAST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
-"""The ends of Python's calendar in microseconds: Spark has further times."""
 
 
 class Judgement(NamedTuple):
@@ -155,7 +149,7 @@ def _counted(rule: RowCount, count: int, slice_: Slice, around: Surroundings) ->
 def _fresh(rule: Freshness, at: int | None, slice_: Slice, around: Surroundings) -> Judgement:
     if at is None:
         return Judgement(passed=False, reason=f"no row has a value in {rule.column}")
-    newest = _EPOCH + timedelta(microseconds=min(max(at, _FIRST), _LAST))
+    newest = nearest_instant(at)
     age = around.end_of(slice_) - newest
     expected = f"expected at most {rule.within} before the slice's end"
     return Judgement(age <= rule.within, f"the newest {rule.column} is {newest:%Y-%m-%d %H:%M:%S} UTC, {expected}")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from tidemark.crawl.errors import ProbeError
+from tidemark.dependency_model.time.window import nearest_instant
 from tidemark.dependency_model.time.zone import Zone
 
 if TYPE_CHECKING:
@@ -14,9 +15,6 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.arrival.sighting import Sight
 
 _EPOCH: Final = datetime(1970, 1, 1)  # noqa: DTZ001 - a wall clock
-_FIRST: Final = datetime.min.replace(tzinfo=UTC) - _EPOCH.replace(tzinfo=UTC)
-_LAST: Final = datetime.max.replace(tzinfo=UTC) - _EPOCH.replace(tzinfo=UTC)
-"""The ends of Python's calendar, which other zones pass."""
 AHEAD: Final = timedelta(minutes=5)
 """A watermark further ahead of our clock is not trusted: one wrong row would complete every future slice."""
 
@@ -62,8 +60,7 @@ def instant_on(zone: Zone, local: datetime) -> datetime:
     """
     shown = (local - _EPOCH) // timedelta(microseconds=1)
     seconds, micros = divmod(shown, 1_000_000)
-    at = timedelta(seconds=seconds - zone.offset_before(seconds), microseconds=micros)
-    return _EPOCH.replace(tzinfo=UTC) + min(max(at, _FIRST), _LAST)
+    return nearest_instant((seconds - zone.offset_before(seconds)) * 1_000_000 + micros)
 
 
 def _read(text: str) -> datetime:

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_FIRST = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
+_LAST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,3 +42,11 @@ class Window:
 def seconds_of(instant: datetime) -> int:
     """Whole seconds since 1970-01-01T00:00Z of an aware instant, rounded down."""
     return (instant - _EPOCH) // timedelta(seconds=1)
+
+
+def nearest_instant(microseconds: int) -> datetime:
+    """The instant (UTC) at these microseconds since 1970-01-01T00:00Z, or the nearest one of Python's calendar.
+
+    Spark and other systems have earlier and later times.
+    """
+    return _EPOCH + min(max(microseconds, _FIRST), _LAST) * _MICROSECOND
